@@ -278,24 +278,24 @@ def _nested(wire: StructType, pointer_size: int) -> Any:
 
 def _added(read: Sequence[Any], deltas: tuple[int, ...]) -> tuple[Any, ...]:
     """Structs with values instead of differences to the struct before."""
-    found: list[Any] = []
+    structs: list[Any] = []
     for each in read:
-        for name in [each.__fields__[place] for place in deltas] if found else ():
-            value = getattr(found[-1], name) + _signed(getattr(each, name))
+        for name in [each.__fields__[place] for place in deltas] if structs else ():
+            value = getattr(structs[-1], name) + _signed(getattr(each, name))
             each = _changed(each, name, _u64(value))
-        found.append(each)
-    return tuple(found)
+        structs.append(each)
+    return tuple(structs)
 
 
 def _subtracted(given: Sequence[Any], deltas: tuple[int, ...]) -> list[Any]:
     """Structs with differences to the struct before instead of values."""
-    found = list(given[:1])
+    differences = list(given[:1])
     for before, each in pairwise(given):
         for name in [each.__fields__[place] for place in deltas]:
             step = _u64(getattr(each, name) - getattr(before, name))
             each = _changed(each, name, _u64(step << 1 ^ -(step >> 63)))
-        found.append(each)
-    return found
+        differences.append(each)
+    return differences
 
 
 def _changed(record: Any, name: str, value: int) -> Any:

@@ -332,7 +332,7 @@ class Full(FileSink):
     written = 0
 
     def flush(self) -> None:
-        Full.written += self._held
+        Full.written += self._bytes
         if Full.written > 20_000:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         super().flush()

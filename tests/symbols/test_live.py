@@ -76,7 +76,7 @@ def test_code_that_is_long_gone_is_forgotten(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("clrevents.symbols.methods._ROOM", 500)
     live = churn(30, clrevents.Limits())
     # Five generations of 200 events each are remembered, and as many may come before the next look.
-    assert live._feed.held <= 2 * 1201
+    assert live._feed.kept_rows <= 2 * 1201
     assert live.methods.at(0x1000, 29 * SECOND).name == "Main"
     assert live.methods.at(0x10000, 29 * SECOND + 10).name == "D29"
     assert live.methods.at(0x10000, 26 * SECOND + 10).name == "D26"

@@ -76,13 +76,13 @@ def fitted_table(columns: Sequence[TextColumn], width: int | None) -> Fitted:
         core = int(_CORE * width / max(always, 1))
         least = [_least(column, taken, width, core) for column, taken in zip(columns, wanted, strict=True)]
         ranks = [_SAME if _says_one_thing(column) else column.rank for column in columns]
-        told = [place for place in kept if ranks[place] != _SAME] or kept
+        telling = [place for place in kept if ranks[place] != _SAME] or kept
         kept = []
-        for place in sorted(told, key=lambda i: (ranks[i], i)):
+        for place in sorted(telling, key=lambda i: (ranks[i], i)):
             # A column that is too wide makes room for a less important one.
             if not kept or _sum(least, [*kept, place]) <= width:
                 kept.append(place)
-        for place in set(range(len(columns))) - set(told):
+        for place in set(range(len(columns))) - set(telling):
             if _sum(wanted, [*kept, place]) <= width:
                 kept.append(place)
         kept.sort()
@@ -260,14 +260,14 @@ def wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
     """Lines of at most this width, broken between words; a number keeps its unit. Later ones are indented."""
     if width is None or text_width(text) <= width:
         return [text]
-    held = _UNIT.sub("\N{NO-BREAK SPACE}", text)
+    spaced = _UNIT.sub("\N{NO-BREAK SPACE}", text)
     # A path or a name that is longer than a line is shortened as in a table.
     room = max(width - indent, 10)
-    held = re.sub(rf"\S{{{room + 1},}}", lambda match: shortened(match[0], room, "name"), held)
+    spaced = re.sub(rf"\S{{{room + 1},}}", lambda match: shortened(match[0], room, "name"), spaced)
     import textwrap
 
     lines = textwrap.wrap(
-        held,
+        spaced,
         max(width, indent + 10),
         subsequent_indent=" " * indent,
         break_long_words=False,

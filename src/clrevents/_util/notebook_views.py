@@ -45,8 +45,8 @@ def shortened(text: str, most: int = 200) -> str:
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool] = ()) -> str:
     """A plain table of texts; columns are aligned left, except numbers, for which `right` is true."""
     heads = zip(chain(right, repeat(False)), map(html_text, head), strict=False)
-    cells = "".join(f'<th style="text-align:{"right" if mine else "left"}">{name}</th>' for mine, name in heads)
-    sides = [RIGHT if mine else LEFT for mine in right]
+    cells = "".join(f'<th style="text-align:{"right" if numeric else "left"}">{name}</th>' for numeric, name in heads)
+    sides = [RIGHT if numeric else LEFT for numeric in right]
     body = "".join(html_row(row, sides) for row in rows)
     return f"<table>{f'<tr>{cells}</tr>' if head else ''}{body}</table>"
 
@@ -89,14 +89,14 @@ def fields_html(value: Any) -> str:
     """The fields of an instance of an attrs class or of a dataclass, by name."""
     declared = getattr(value, "__attrs_attrs__", None) or getattr(value, "__dataclass_fields__", {}).values()
     fields = [(field.name, getattr(value, field.name)) for field in declared if field.repr and field.name[0] != "_"]
-    lines = [_line(name, held) for name, held in fields if held is not None and held not in ("", ())]
+    lines = [_line(name, value) for name, value in fields if value is not None and value not in ("", ())]
     return framed_html(f"<b>{html_text(type(value).__name__)}</b>{html_table((), lines)}", lambda: repr(value))
 
 
-def _line(name: str, held: Any) -> tuple[str, str]:
-    if name.endswith("_ns") and isinstance(held, int):
-        return name.removesuffix("_ns"), duration_text(held)
-    return name, shortened(str(held), _LONG)
+def _line(name: str, value: Any) -> tuple[str, str]:
+    if name.endswith("_ns") and isinstance(value, int):
+        return name.removesuffix("_ns"), duration_text(value)
+    return name, shortened(str(value), _LONG)
 
 
 def notebook_shell() -> Any:

@@ -35,25 +35,25 @@ def refuse_replacing(path: str | os.PathLike[str], *inputs: str | int | None) ->
     """Raises ValueError where `path` is one of these files (paths or descriptors), by whichever name or link."""
     for one in inputs:
         try:
-            there, held = os.stat(path), os.stat(one)  # type: ignore[arg-type]
+            there, input_status = os.stat(path), os.stat(one)  # type: ignore[arg-type]
         except (OSError, ValueError, TypeError):
             # One of them is no file.
             continue
-        if stat.S_ISREG(there.st_mode) and os.path.samestat(there, held):
+        if stat.S_ISREG(there.st_mode) and os.path.samestat(there, input_status):
             raise ValueError(f"{os.fspath(path)} is the trace itself; write to another file")
 
 
 def _as_private(path: Path, mode: int, inputs: Iterable[str | None]) -> None:
     """Give a file or folder those permissions of `mode` that all inputs give; its owner keeps all."""
-    made = os.stat(path)
+    own = os.stat(path)
     for one in inputs:
         # Of a URL, standard input or what is gone by now nobody knows.
         with suppress(OSError, ValueError, TypeError):
-            held = os.stat(one)  # type: ignore[arg-type]
-            others = held.st_mode & stat.S_IRWXO
-            group = held.st_mode & stat.S_IRWXG if held.st_gid == made.st_gid else others << 3
+            given = os.stat(one)  # type: ignore[arg-type]
+            others = given.st_mode & stat.S_IRWXO
+            group = given.st_mode & stat.S_IRWXG if given.st_gid == own.st_gid else others << 3
             # Who may read a folder may look into it.
-            shared = group | others | (((group | others) & 0o044) >> 2 if stat.S_ISDIR(made.st_mode) else 0)
+            shared = group | others | (((group | others) & 0o044) >> 2 if stat.S_ISDIR(own.st_mode) else 0)
             mode &= shared | ~(stat.S_IRWXG | stat.S_IRWXO)
     os.chmod(path, stat.S_IMODE(mode))
 
@@ -86,10 +86,10 @@ def whole_path(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[Pa
     like = f".{target.name[:50]}."
     _remove_abandoned(target.parent, like)
     room = target.with_name(f"{like}{os.urandom(6).hex()}{PARTIAL}")
-    held = None
+    lock = None
     try:
         room.mkdir(0o700)
-        held = _hold(room)
+        lock = _hold(room)
         unfinished = room / target.name
         yield unfinished
         _as_private(unfinished, (target if target.is_file() else unfinished).stat().st_mode, inputs)
@@ -101,8 +101,8 @@ def whole_path(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[Pa
         raise
     finally:
         shutil.rmtree(room, ignore_errors=True)
-        if held is not None:
-            os.close(held)
+        if lock is not None:
+            os.close(lock)
 
 
 def _hold(room: Path, wait: bool = True) -> int | None:
@@ -111,15 +111,15 @@ def _hold(room: Path, wait: bool = True) -> int | None:
     if fcntl is None:
         return None
     try:
-        held = os.open(room, os.O_RDONLY)
+        folder = os.open(room, os.O_RDONLY)
     except OSError:
         return None
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(folder, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
-        os.close(held)
+        os.close(folder)
         return None
-    return held
+    return folder
 
 
 def _remove_abandoned(folder: Path, like: str) -> None:
@@ -130,21 +130,21 @@ def _remove_abandoned(folder: Path, like: str) -> None:
         # Its owner may remove it at this moment.
         with suppress(FileNotFoundError):
             # One that was just made is about to be held.
-            held = _hold(room, wait=False) if time.time() - room.stat().st_mtime > _JUST_MADE else None
-            if held is not None:
+            lock = _hold(room, wait=False) if time.time() - room.stat().st_mtime > _JUST_MADE else None
+            if lock is not None:
                 shutil.rmtree(room, ignore_errors=True)
-                os.close(held)
+                os.close(lock)
 
 
 def remove_unfinished(folder: Path) -> None:
     """Remove what a process left that died while it wrote this folder, unless another one writes it."""
     folder = Path(os.path.realpath(folder))
     unfinished = folder.with_name(f".{folder.name}{PARTIAL}")
-    held = _hold(unfinished, wait=False)
-    if held is not None or fcntl is None:
+    lock = _hold(unfinished, wait=False)
+    if lock is not None or fcntl is None:
         shutil.rmtree(unfinished, ignore_errors=True)
-    if held is not None:
-        os.close(held)
+    if lock is not None:
+        os.close(lock)
 
 
 @contextmanager
@@ -162,7 +162,7 @@ def whole_folder(folder: Path, *inputs: str | None) -> Iterator[Path]:
     try:
         remove_unfinished(folder)
         unfinished.mkdir()
-        held = _hold(unfinished)
+        lock = _hold(unfinished)
     except FileExistsError:
         why = f"is being written by another process; if there is none, remove {unfinished.name}"
         raise FileExistsError(None, why, str(folder)) from None
@@ -182,8 +182,8 @@ def whole_folder(folder: Path, *inputs: str | None) -> Iterator[Path]:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
     finally:
-        if held is not None:
-            os.close(held)
+        if lock is not None:
+            os.close(lock)
 
 
 def _replace_folder(new: Path, folder: Path) -> None:

@@ -37,7 +37,7 @@ def _values(fields: list[str]) -> Callable[[Any], Any]:
     return attrgetter(*(fields or ["__class__"]))
 
 
-def _made(body: Any, make: Callable[..., Any], frozen: bool, options: dict[str, Any]) -> Any:
+def _class_of(body: Any, make: Callable[..., Any], frozen: bool, options: dict[str, Any]) -> Any:
     """The class of a class body, whose own methods stay."""
     if options.pop("repr", True) and "__repr__" not in vars(body):
         body.__repr__ = _repr
@@ -45,19 +45,23 @@ def _made(body: Any, make: Callable[..., Any], frozen: bool, options: dict[str, 
         body.__eq__ = _eq
         if "__hash__" not in vars(body):
             body.__hash__ = _hash if frozen else None
-    made = make(eq=False, repr=False, **options)(body)
-    fields = attrs.fields(made)
-    made._shown = tuple([field.name for field in fields if field.repr])
-    made._compared = _values([field.name for field in fields if field.eq])
-    made._hashed = _values([field.name for field in fields if (field.eq if field.hash is None else field.hash)])
-    return made
+    cls = make(eq=False, repr=False, **options)(body)
+    fields = attrs.fields(cls)
+    cls._shown = tuple([field.name for field in fields if field.repr])
+    cls._compared = _values([field.name for field in fields if field.eq])
+    cls._hashed = _values([field.name for field in fields if (field.eq if field.hash is None else field.hash)])
+    return cls
 
 
 def _decorator(make: Callable[..., Any], frozen: bool) -> Callable[..., Any]:
     def decorator(body: type[Any] | None = None, **options: Any) -> Any:
         if not options.keys() <= _OPTIONS:
             return make(body, **options)
-        return (lambda body: _made(body, make, frozen, {**options})) if body is None else _made(body, make, frozen, {})
+        return (
+            (lambda body: _class_of(body, make, frozen, {**options}))
+            if body is None
+            else _class_of(body, make, frozen, {})
+        )
 
     return decorator
 

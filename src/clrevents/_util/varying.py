@@ -67,7 +67,7 @@ def folded_routes(counts: Mapping[str, int]) -> dict[str, str]:
         for route in going:
             place = heads[route], len(parts[route]) == depth + 1
             places.setdefault(place, Counter())[parts[route][depth]] += counts[route]
-        values = {place: _values(found) for place, found in places.items() if depth > 1}
+        values = {place: _values(counts) for place, counts in places.items() if depth > 1}
         for route in going:
             head, part = heads[route], parts[route][depth]
             place = head, len(parts[route]) == depth + 1
@@ -75,10 +75,10 @@ def folded_routes(counts: Mapping[str, int]) -> dict[str, str]:
     return {route: "/".join(head) for route, head in heads.items()}
 
 
-def _values(found: Counter[str]) -> frozenset[str]:
+def _values(counts: Counter[str]) -> frozenset[str]:
     """The parts that are values, of those that stand in one place."""
-    usual = sorted(found.values())[len(found) // 2]
-    rare = {part: count for part, count in found.items() if count <= _OFTEN * usual and part != "{n}"}
+    usual = sorted(counts.values())[len(counts) // 2]
+    rare = {part: count for part, count in counts.items() if count <= _OFTEN * usual and part != "{n}"}
     return frozenset(rare if len(rare) >= _MANY and sum(rare.values()) <= _FEW * len(rare) else ())
 
 

@@ -67,11 +67,11 @@ class _Root(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         # Only the list of all commands needs a line on each report, which takes an import of each.
-        made: click.Command
+        command: click.Command
         if cmd_name in _COMMANDS:
-            made = importlib.import_module(f"clrevents.cli.{cmd_name}").command
+            command = importlib.import_module(f"clrevents.cli.{cmd_name}").command
         elif cmd_name in report_names():
-            made = importlib.import_module("clrevents.cli.report_command").report_command(cmd_name)
+            command = importlib.import_module("clrevents.cli.report_command").report_command(cmd_name)
         else:
             return None
         if self.holds_collector:
@@ -79,7 +79,7 @@ class _Root(click.Group):
             self.holds_collector = False
             gc.freeze()
             gc.enable()
-        return made
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

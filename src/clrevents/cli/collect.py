@@ -239,7 +239,7 @@ def command(
             return _record_child(stack, program, variables, settings, plan, out, profile, stops)
         process, dialled = stack.enter_context(chosen_process(live_process, name, port, stops))
         recorder, files = _recorded(process, dialled and resume, settings, plan, out, stops)
-        return _told(recorder, files, profile.reports[0] if profile.reports else "info", stops)
+        return _summary(recorder, files, profile.reports[0] if profile.reports else "info", stops)
 
 
 def refuse_existing(out: str | None) -> None:
@@ -260,7 +260,7 @@ def record_for(
         path = next(_paths(out, process.name or f"process-{process.pid}", ring=False))
         settings = SessionSettings(profile.providers)
         recorder, files = _recorded(process, dialled, settings, plan, str(path), stops, lambda: meanwhile(path))
-        _told(recorder, files, None, stops)
+        _summary(recorder, files, None, stops)
     return next((file.path for file in files if file.bytes), None)
 
 
@@ -309,12 +309,12 @@ def _record_child(
     else:
         say("this runtime (.NET Core 3) cannot be started suspended: its very first events are not recorded")
     files = _run(recorder, name, plan.duration, child.let_others_go)
-    told = _told(recorder, files, profile.reports[0] if profile.reports else "info", stops)
+    exit_code = _summary(recorder, files, profile.reports[0] if profile.reports else "info", stops)
     # The recording may end before the program does, which then goes on as if it was started without us.
     code = child.wait(lambda: stops.count > 1)
     if code is None:
         code = child.end()
-    return 128 - code if code < 0 else code or told
+    return 128 - code if code < 0 else code or exit_code
 
 
 def _pace(seconds: float, program: Sequence[str]) -> dict[str, str]:
@@ -402,7 +402,7 @@ def _size(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1e3:,.1f} kB"
 
 
-def _told(recorder: Recorder, files: Sequence[RecordedFile], report: str | None, stops: StopCount) -> int:
+def _summary(recorder: Recorder, files: Sequence[RecordedFile], report: str | None, stops: StopCount) -> int:
     """Say what was recorded, what is missing, and which report to ask next; the exit code."""
     code = 0
     for file in files:

@@ -199,18 +199,18 @@ def command(
         second = one, other
     with usage_errors(ValueError):
         tables = {table for text in conditions if (table := rows_of(text)) is not None}
-        found = compare(before, after, per=per, tables=tables, confirm=second)
-        failed, unknown = found.failing(*conditions)
+        comparison = compare(before, after, per=per, tables=tables, confirm=second)
+        failed, unknown = comparison.failing(*conditions)
     if page is not None:
-        data = comparison_page(found, *stacks)
+        data = comparison_page(comparison, *stacks)
         write_file(page, data, f"{counted(len(data), 'byte')}; open it in a browser", [*base, *new])
     with Output() as out:
         if as_json:
-            out.json(found.to_dict_of_rows())
+            out.json(comparison.to_dict_of_rows())
         elif form == "md":
-            out.lines(found.markdown().split("\n"))
+            out.lines(comparison.markdown().split("\n"))
         elif page is None:
-            show_comparison(out, found, limit)
+            show_comparison(out, comparison, limit)
     for text in (*failed, *unknown):
         say(text)
     return UNMET if failed else _UNKNOWN if unknown and strict else 0
@@ -220,10 +220,10 @@ def _measured(files: Sequence[str], errors: ErrorMode, stacks: list[PageStacks] 
     """What is compared of recordings; and their stacks, where there is a list for them."""
 
     def asked(reading: Reading) -> Measured:
-        found = measure(reading.trace)
+        measured = measure(reading.trace)
         if stacks is not None:
             stacks.append(PageStacks.of(reading.trace))
-        return found
+        return measured
 
     return [one for file in files for one in measured_file(file, errors, frozenset(), asked)[0]]
 
@@ -245,28 +245,28 @@ _COLUMNS: Final = (
 """Of rows as CSV."""
 
 
-def show_comparison(out: Output, found: Comparison, limit: int, every: bool = False) -> None:
+def show_comparison(out: Output, comparison: Comparison, limit: int, every: bool = False) -> None:
     """At most `limit` lines of each table: of rows those that differ, or with `every` all, with their intervals."""
-    out.text(out.bold(found.facts.headline))
-    if found.caveat is not None:
-        out.text(found.caveat)
-    out.facts(list(sides(found)))
-    for warning in found.warnings:
+    out.text(out.bold(comparison.facts.headline))
+    if comparison.caveat is not None:
+        out.text(comparison.caveat)
+    out.facts(list(sides(comparison)))
+    for warning in comparison.warnings:
         out.text(f"! {warning}", 2)
-    shown = list(found.rows) if every else told_rows(found.rows)
+    shown = list(comparison.rows) if every else told_rows(comparison.rows)
     for table, rows in by_table(shown, limit):
         out.line()
-        _table(out, found, rows, table, list(map(indented, rows)), every)
+        _table(out, comparison, rows, table, list(map(indented, rows)), every)
         if (whole := sum(row.family == table for row in shown)) > len(rows):
             out.line(f"{len(rows):,} of {whole:,} {table} (-n shows more)")
-    changes = ordered(found.changes)
+    changes = ordered(comparison.changes)
     if changes:
         out.line()
-        _table(out, found, changes[:limit], HEAD[0], [change.key for change in changes[:limit]], every)
+        _table(out, comparison, changes[:limit], HEAD[0], [change.key for change in changes[:limit]], every)
         if len(changes) > limit:
             out.line(f"{limit:,} of {counted(len(changes), 'metric')} (-n shows more)")
-    unlike = lacking(found)
-    compared = [*map(str, found.proposals), *reasons(found), *row_counts(found)]
+    unlike = lacking(comparison)
+    compared = [*map(str, comparison.proposals), *reasons(comparison), *row_counts(comparison)]
     texts = [*compared, *(f"not comparable: {note.message}" for note in unlike)]
     if texts:
         out.line()
@@ -276,8 +276,10 @@ def show_comparison(out: Output, found: Comparison, limit: int, every: bool = Fa
         out.text(f"record with --providers {record}", 2)
 
 
-def _table(out: Output, found: Comparison, changes: list[Change], title: str, names: list[str], every: bool) -> None:
-    rows = [cells(change, found.per, name) for change, name in zip(changes, names, strict=True)]
+def _table(
+    out: Output, comparison: Comparison, changes: list[Change], title: str, names: list[str], every: bool
+) -> None:
+    rows = [cells(change, comparison.per, name) for change, name in zip(changes, names, strict=True)]
     columns = [
         TextColumn(heading, [safe(row[place]) for row in rows], *_FITTED[place])
         for place, heading in enumerate((title, *HEAD[1:]))
@@ -296,11 +298,11 @@ def measured_file(
             return saved_measured(file), 0
         with Reading(file, errors) as reading:
             try:
-                found = ask(reading)
+                measurements = ask(reading)
             except (DamageError, PayloadError):
                 say(f"{reading.name}: damaged, so it cannot be compared; --errors salvage compares what is left")
                 raise
-            return [found], reading.finish(fail_on)
+            return [measurements], reading.finish(fail_on)
 
 
 def write_against(
@@ -329,13 +331,13 @@ def write_against(
     base, old = measured_file(against, wanted.errors, wanted.fail_on, asked)
     new, worst = measured_file(file, wanted.errors, wanted.fail_on, asked)
     with usage_errors(ValueError):
-        found = compare(base, new, per=per)
+        comparison = compare(base, new, per=per)
     with Output() as out:
         if wanted.as_json:
-            out.json(found.to_dict_of_rows())
+            out.json(comparison.to_dict_of_rows())
         elif wanted.as_csv:
             known = {column.name: column for column in columns_of(Change)}
-            write_csv(out, found.rows[: wanted.limit], [known[name] for name in _COLUMNS], wanted.spreadsheet)
+            write_csv(out, comparison.rows[: wanted.limit], [known[name] for name in _COLUMNS], wanted.spreadsheet)
         else:
-            show_comparison(out, found, LIMIT if wanted.limit is None else wanted.limit, every=True)
+            show_comparison(out, comparison, LIMIT if wanted.limit is None else wanted.limit, every=True)
     return max(old, worst)

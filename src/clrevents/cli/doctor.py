@@ -70,15 +70,15 @@ class _Limits(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
-        found: dict[str, Metric | None] = {}
+        metrics: dict[str, Metric | None] = {}
         for part in filter(None, (text.strip() for text in value.split(","))):
             name, _, limit = (text.strip() for text in part.replace(">=", ":").partition(":"))
             try:
                 rules_of([name])
-                found[name] = limit_of(limit) if limit else None
+                metrics[name] = limit_of(limit) if limit else None
             except ValueError as error:
                 self.fail(safe(str(error)), param, ctx)
-        return found
+        return metrics
 
 
 def _fitting_rules(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[Rule, ...]:
@@ -171,22 +171,22 @@ def command(
     names = [rule.id for rule in rules]
     explained = click.get_current_context().get_parameter_source("rules") is click.core.ParameterSource.COMMANDLINE
 
-    def write(found: Diagnosis) -> int:
+    def write(diagnosis: Diagnosis) -> int:
         with Output() as out:
             if as_json:
-                out.json(found.to_dict())
+                out.json(diagnosis.to_dict())
             elif form == "md":
-                out.lines(found.markdown().split("\n"))
+                out.lines(diagnosis.markdown().split("\n"))
             elif explained:
-                out.lines(detail_lines(found, out.width))
+                out.lines(detail_lines(diagnosis, out.width))
             else:
-                head = headline(found)
-                lines = diagnosis_lines(found, out.width, limit)
+                head = headline(diagnosis)
+                lines = diagnosis_lines(diagnosis, out.width, limit)
                 out.lines(out.bold(line) if line == head else line for line in lines)
-        for note in found.notes:
+        for note in diagnosis.notes:
             if note.id == BROKEN and not as_json:
                 say(safe(note_text(note)))
-        return _failed(found, limits)
+        return _failed(diagnosis, limits)
 
     if len(files) > 1 or (files and means_many(files[0])):
         refuse_many_with(beside, True)
@@ -207,7 +207,7 @@ def command(
     with Reading(files[0], errors, beside=beside, symbols=symbols) as reading:
         try:
             window["process_id"] = reading.process_id(process)
-            found = doctor(reading.asked, *names, **window)
+            diagnosis = doctor(reading.asked, *names, **window)
         except (DamageError, PayloadError) as error:
             code = reading.stopped(error, frozenset(("damage",)))
             if isinstance(error.report, Diagnosis):
@@ -216,7 +216,7 @@ def command(
         except (TypeError, ValueError) as error:
             raise usage_error(error) from None
         reading.finish(frozenset())
-        return write(found)
+        return write(diagnosis)
 
 
 for decorate in reversed(live_options("after Ctrl-C")):
@@ -230,19 +230,19 @@ def _drawing(rules: Sequence[Rule]) -> Callable[[Path], None]:
     def draw(path: Path) -> None:
         if not seen:
             seen.append(LiveFindings(rules, path))
-        found = seen[0].look()
-        if found is not None:
+        look = seen[0].look()
+        if look is not None:
             click.clear()
             with Output() as out:
-                out.line(out.bold(f"so far: {headline(found)}"))
-                out.lines(shortened(line, out.width or COLUMNS) for line in short_lines(found)[1:])
+                out.line(out.bold(f"so far: {headline(look)}"))
+                out.lines(shortened(line, out.width or COLUMNS) for line in short_lines(look)[1:])
 
     return draw
 
 
-def _failed(found: Diagnosis, limits: dict[str, Metric | None]) -> int:
+def _failed(diagnosis: Diagnosis, limits: dict[str, Metric | None]) -> int:
     with usage_errors(ValueError):
-        reasons = found.failing(limits)
+        reasons = diagnosis.failing(limits)
     for reason in reasons:
         say(reason)
     return UNMET if reasons else 0
@@ -267,11 +267,11 @@ def _many(
         seen: dict[str, list[tuple[str, Any]]] = {}
         known: dict[str, int] = {}
         code = 0
-        for path, found in reading.asked.each(partial(_asked, rules=tuple(rules), window=window)):
-            code = max(code, _failed(found, limits))
+        for path, findings in reading.asked.each(partial(_asked, rules=tuple(rules), window=window)):
+            code = max(code, _failed(findings, limits))
             if as_json:
-                out.json(found.to_dict())
-            for one in found:
+                out.json(findings.to_dict())
+            for one in findings:
                 known[one.rule] = known.get(one.rule, 0) + (one.state != "cannot tell")
                 if one.state == "found":
                     seen.setdefault(one.rule, []).append((path, one))
@@ -312,7 +312,7 @@ class LiveFindings:
         self._decoder = Decoder(*self._feed.selectors, symbols=True)
         self._place = 0
         self._named = self._broken = False
-        self._began = self._told = time.monotonic()
+        self._began = self._shown_at = time.monotonic()
         self._spent = 0.0
 
     def look(self) -> Diagnosis | None:
@@ -322,9 +322,9 @@ class LiveFindings:
             return None
         try:
             self.read()
-            if began - self._told < _EVERY or self._decoder.info is None:
+            if began - self._shown_at < _EVERY or self._decoder.info is None:
                 return None
-            self._told = began
+            self._shown_at = began
             return self.judged()
         except (TraceError, OSError):
             self._broken = True

@@ -152,8 +152,8 @@ def _fields(event: clrevents.Event[Any]) -> Iterator[str]:
     if event.related_activity_id is not None:
         yield f"related={event.related_activity_id}"
     # One by one: each of many events may share a list of many thousands.
-    told = (label for label in event.labels.items() if label != _NOTHING_TOLD)
-    yield from (f"{safe(name)}:{_value(value)}" for name, value in islice(told, _LABELS))
+    labels = (label for label in event.labels.items() if label != _NOTHING_TOLD)
+    yield from (f"{safe(name)}:{_value(value)}" for name, value in islice(labels, _LABELS))
     name, nothing = _NOTHING_TOLD
     more = len(event.labels) - (event.labels.get(name) == nothing) - _LABELS
     if more > 0:

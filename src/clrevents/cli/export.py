@@ -235,9 +235,9 @@ def _heap(reading: Reading, number: int | None, out: Path, fail_on: FailOn) -> i
     from clrevents.export.files.heapsnapshot import write_heapsnapshot
 
     with reading:
-        found = heap_snapshots(reading.trace)
+        snapshots = heap_snapshots(reading.trace)
         code = reading.finish(fail_on)
-        known = {one.number: one for one in found}
+        known = {one.number: one for one in snapshots}
         one = known.get(number or max(known, default=0))
         if one is None:
             what = "heap snapshot" if number is None else f"heap snapshot {number}"
@@ -298,8 +298,8 @@ def _folder(
     code, failed, unknown = 0, 0, []
     outcomes: Iterator[lake.Outcome] = _outcomes(todo, jobs)
     for outcome in outcomes:
-        mine = _told(outcome, fail_on)
-        code = max(code, mine)
+        own_code = _exit_code(outcome, fail_on)
+        code = max(code, own_code)
         failed += outcome.written is None
         unknown.append(outcome.written and outcome.written.unknown)
     if unknown and all(unknown):
@@ -348,7 +348,7 @@ def _outcomes(todo: Sequence[Any], jobs: int | None) -> Iterator[Any]:
         meter.close()
 
 
-def _told(outcome: Any, fail_on: FailOn) -> int:
+def _exit_code(outcome: Any, fail_on: FailOn) -> int:
     """Reports one trace's result on stderr; returns the exit code it would give on its own."""
     name = "standard input" if outcome.job.file == "-" else outcome.job.file
     if outcome.fault is not None:

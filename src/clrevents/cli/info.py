@@ -93,15 +93,15 @@ def command(
         return _many(files, as_json, jobs, errors, fail_on)
     (file,) = files
     with Reading(file, errors, beside=beside, fail_on=fail_on) as reading:
-        found = about(reading.trace)
+        facts = about(reading.trace)
         code = reading.finish(fail_on)
         with Output() as out:
             if as_json:
-                out.json(found.to_dict())
+                out.json(facts.to_dict())
             elif part is not None:
-                _show_part(out, found, part)
+                _show_part(out, facts, part)
             else:
-                _show(out, reading.name, found)
+                _show(out, reading.name, facts)
         return code
 
 
@@ -125,20 +125,20 @@ def _line(trace: clrevents.Trace) -> str:
     return json.dumps(about(trace).to_dict(), allow_nan=False)
 
 
-def _show(out: Output, name: str, found: TraceAbout) -> None:
+def _show(out: Output, name: str, facts: TraceAbout) -> None:
     """One screen."""
-    out.facts([("file", name), *found.lines()[1:]])
+    out.facts([("file", name), *facts.lines()[1:]])
     out.line()
-    by_state = {state: [one.report for one in found.reports if one.coverage == state] for state in _STATES}
+    by_state = {state: [one.report for one in facts.reports if one.coverage == state] for state in _STATES}
     lines = [(word, ", ".join(by_state[state])) for state, word in _STATES.items()]
     out.facts([(word, names or "none fully") for word, names in lines if names or word == "answers"])
-    worst = [problem for problem in found.problems if problem.severity != "note"][:_WORST]
+    worst = [problem for problem in facts.problems if problem.severity != "note"][:_WORST]
     if worst:
         out.line()
         for problem in worst:
             out.text(safe(f"{problem.severity}: {problem.message}"), 4)
         out.text(f"clrevents check {name} lists every problem", 4)
-    broken = [problem.message for problem in found.problems if problem.kind == "broken-event-source"]
+    broken = [problem.message for problem in facts.problems if problem.kind == "broken-event-source"]
     if broken:
         out.line()
         for message in broken[:_BROKEN]:
@@ -149,18 +149,18 @@ def _show(out: Output, name: str, found: TraceAbout) -> None:
     out.text("more: --reports (what each lacks, how to record it), --events, --providers, --threads", 2)
 
 
-def _show_part(out: Output, found: TraceAbout, part: str) -> None:
+def _show_part(out: Output, facts: TraceAbout, part: str) -> None:
     """One of its tables."""
-    rows = found.table("kinds" if part == "events" else part)
+    rows = facts.table("kinds" if part == "events" else part)
     write_rows(out, rows[:_LISTED] if part == "processes" else rows)
     if part == "processes" and len(rows) > _LISTED:
         out.line(f"{_LISTED:,} of {counted(len(rows), 'process', 'processes')} (--json has all)")
-    lacking = [one.report for one in found.reports if part == "reports" and one.missing]
+    lacking = [one.report for one in facts.reports if part == "reports" and one.missing]
     if lacking:
         out.line()
         out.line("to record everything:")
         needs = [need for report in lacking for need in asked_and_needed(report)[1]]
-        out.lines(record_lines(record_needs(recordable(needs, found.facts.native_aot)), out.width))
+        out.lines(record_lines(record_needs(recordable(needs, facts.facts.native_aot)), out.width))
 
 
 @click.command(name="FILE")

@@ -40,13 +40,13 @@ def command(file: str, other: str, out: str, **options: Any) -> int:
     refuse_overwriting(out, file)
     refuse_overwriting(out, other)
     reading = how_to_read(options)
-    with Reading(file, **reading) as mine, Reading(other, **reading) as theirs:
+    with Reading(file, **reading) as own, Reading(other, **reading) as theirs:
         try:
-            done = join(mine.trace, theirs.trace, out)
+            done = join(own.trace, theirs.trace, out)
         except ValueError as error:
             raise click.UsageError(safe(f"{theirs.name}: {error}")) from None
         run = done.same_run
         say(f"{out}: {counted(done.events, 'event')}, {counted(done.bytes, 'byte')}")
         how = f"by {counted(run.compared, 'event')}" if run.compared else "by when both began"
         say(f"process {run.process_id}: clocks aligned {how}, within {duration_text(run.uncertainty_ns)}")
-        return max(mine.finish(), theirs.finish())
+        return max(own.finish(), theirs.finish())

@@ -204,7 +204,7 @@ def with_counters(
 
 def _announced(process: Process) -> set[tuple[str, str]]:
     """The meters and instruments of the process."""
-    found = set()
+    names = set()
     wanted = (f"{METERS}/{_LISTED}", f"{METERS}/{_ALL_LISTED}")
     with Session(process, *wanted, providers=counter_providers()[-1:], duration=_PATIENCE, reports=()) as live:
         for batch in live:
@@ -212,5 +212,5 @@ def _announced(process: Process) -> set[tuple[str, str]]:
                 if event.name == _ALL_LISTED:
                     live.stop()
                 else:
-                    found.add((event.payload["meterName"], event.payload["instrumentName"]))
-    return found
+                    names.add((event.payload["meterName"], event.payload["instrumentName"]))
+    return names

@@ -44,10 +44,10 @@ class LiveQuestion(NamedTuple):
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> LiveQuestion:
         """Takes its own from a command's options. Raises UsageError for what only makes sense with a process."""
-        found = cls(*(options.pop(name) for name in ("live_process", "port", "duration", "providers", "processor")))
-        if not found.wanted and (found.duration is not None or found.providers):
+        question = cls(*(options.pop(name) for name in ("live_process", "port", "duration", "providers", "processor")))
+        if not question.wanted and (question.duration is not None or question.providers):
             raise click.UsageError("--duration and --providers require a running process: name one with -p")
-        return found
+        return question
 
     @property
     def wanted(self) -> bool:
@@ -95,7 +95,7 @@ def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> I
             processor=asked.processor,
         )
         stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
-        told = time.monotonic()
+        shown_at = time.monotonic()
         with live:
             if dialled:
                 process.resume()
@@ -103,9 +103,9 @@ def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> I
                 say(f"recording {process.name or process.pid} for {asked.duration:g} s; Ctrl-C stops")
             for batch in live:
                 feed.take(live.decoder, [batch])
-                if asked.duration is None and not stops.count and time.monotonic() - told >= _EVERY:
+                if asked.duration is None and not stops.count and time.monotonic() - shown_at >= _EVERY:
                     yield feed.so_far(live.decoder)[name], False
-                    told = time.monotonic()
+                    shown_at = time.monotonic()
         if live.decoder.info is None:
             raise click.ClickException("nothing came from the process: has it just ended?")
         lost = sum(loss.count for loss in live.losses)

@@ -29,14 +29,14 @@ def command(as_json: bool) -> int:
     are listed for root, with their ids outside the container. Processes started with DOTNET_EnableDiagnostics=0 are not
     listed.
     """
-    found = [(process, *_asked(process)) for process in processes()]
+    listed = [(process, *_asked(process)) for process in processes()]
     with Output() as out:
         if as_json:
-            rows = [_row(*one) for one in found]
+            rows = [_row(*one) for one in listed]
             out.json({"schema": "clrevents.ps/1", "processes": rows})
-        elif found:
+        elif listed:
             head = ["pid", "name", "version", "user", "note", "command line"]
-            out.filled(head, [_texts(*one) for one in found], {"pid"})
+            out.filled(head, [_texts(*one) for one in listed], {"pid"})
         else:
             say("no .NET process found; `clrevents ps --help` says which processes cannot be listed")
     return 0
@@ -48,30 +48,30 @@ def _asked(process: Process) -> tuple[RuntimeInfo | None, str, str]:
         return None, "", "another user's"
     where = "in another namespace" if process.elsewhere else ""
     try:
-        told = run(info(process.endpoint), "process information", _PATIENCE)
+        answer = run(info(process.endpoint), "process information", _PATIENCE)
     except DiagnosticsError as error:
         return None, _OLD if error.hresult else "", where or ("" if error.hresult else "does not answer")
-    return told, told.runtime_version or "5.0", where
+    return answer, answer.runtime_version or "5.0", where
 
 
-def _line(process: Process, told: RuntimeInfo | None) -> str:
-    return " ".join(process.command_line) or (told.command_line if told else None) or ""
+def _line(process: Process, about: RuntimeInfo | None) -> str:
+    return " ".join(process.command_line) or (about.command_line if about else None) or ""
 
 
-def _texts(process: Process, told: RuntimeInfo | None, version: str, note: str) -> list[str]:
-    name = process.name or (told.entry_assembly if told else None) or "?"
-    return [str(process.pid), name, version or "-", process.user or "-", note or "-", _line(process, told)]
+def _texts(process: Process, about: RuntimeInfo | None, version: str, note: str) -> list[str]:
+    name = process.name or (about.entry_assembly if about else None) or "?"
+    return [str(process.pid), name, version or "-", process.user or "-", note or "-", _line(process, about)]
 
 
-def _row(process: Process, told: RuntimeInfo | None, version: str, note: str) -> dict[str, object]:
+def _row(process: Process, about: RuntimeInfo | None, version: str, note: str) -> dict[str, object]:
     return {
         "pid": process.pid,
-        "name": process.name or (told.entry_assembly if told else None),
+        "name": process.name or (about.entry_assembly if about else None),
         "version": version or None,
         "user": process.user,
         "elsewhere": process.elsewhere,
         "closed": process.closed,
         "address": str(process.endpoint),
-        "command_line": _line(process, told),
-        "architecture": told.architecture if told else None,
+        "command_line": _line(process, about),
+        "architecture": about.architecture if about else None,
     }

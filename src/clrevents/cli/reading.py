@@ -453,9 +453,9 @@ class Reading:
             lost = 0
         return self.verdict(problems, lost, fail_on)
 
-    def verdict(self, found: Sequence[Problem | ProblemRow], lost: int, fail_on: FailOn) -> int:
+    def verdict(self, listed: Sequence[Problem | ProblemRow], lost: int, fail_on: FailOn) -> int:
         """Report damage and losses on stderr, a sentence each; returns the exit code."""
-        damage = [p for p in found if p.severity == "damage"]
+        damage = [p for p in listed if p.severity == "damage"]
         self._meter.close()
         for name, problems in self._damaged:
             say(damage_sentence(name, problems))
@@ -463,10 +463,10 @@ class Reading:
             say(damage_sentence(self.name, damage))
         if lost:
             say(f"{self.name}: {lost_events(lost)}")
-        for problem in found:
+        for problem in listed:
             if problem.kind == "another-trace":
                 say(f"{self.name}: {problem.message}")
-        return exit_code([(p.severity, p.kind) for p in (*self.damage, *found)], lost > 0, fail_on)
+        return exit_code([(p.severity, p.kind) for p in (*self.damage, *listed)], lost > 0, fail_on)
 
 
 def exit_code(problems: Collection[tuple[str, str]], lossy: bool, fail_on: FailOn) -> int:
@@ -506,13 +506,13 @@ def refuse_overwriting(out: str | os.PathLike[str], file: str) -> None:
     # Few commands write a file.
     from clrevents._util.outputs import refuse_replacing
 
-    held: str | int | None = file
+    input_file: str | int | None = file
     if file == "-":
         # Standard input may be absent, or a file object without a descriptor.
         with suppress(AttributeError, OSError, ValueError):
-            held = sys.stdin.fileno()
+            input_file = sys.stdin.fileno()
     try:
-        refuse_replacing(out, held)
+        refuse_replacing(out, input_file)
     except ValueError:
         raise click.UsageError("OUT is the trace itself; write to another file") from None
 

@@ -110,15 +110,15 @@ def report_command(name: str) -> click.Command:
             return write_many(declared, parameters, files, wanted)
         return _run(declared, declared.parameters(**parameters), files[0], wanted)
 
-    made: Callable[..., int] = command
+    function: Callable[..., int] = command
     # An argument of the report's comes after one FILE, which may be a folder or a pattern.
     one = _has_argument(declared)
     files = click.argument(
         "files", nargs=1 if one else -1, required=False, metavar="FILE" if one else "FILE...", callback=_all_files
     )
     for decorate in reversed([files, *map(_option, own), *_options(declared)]):
-        made = decorate(made)
-    return click.command(name=name, help=_help(declared), short_help=report_summaries()[name])(made)
+        function = decorate(function)
+    return click.command(name=name, help=_help(declared), short_help=report_summaries()[name])(function)
 
 
 def _has_argument(declared: AnyReport) -> bool:
@@ -263,18 +263,18 @@ def _run(declared: AnyReport, parameters: object, source: str | LiveQuestion, wa
     order = order_of(known, sort or (declared.sort if name == declared.headline else None))
     window: WindowOptions = {"start": wanted.start, "end": wanted.end}
 
-    def write(found: Answer[object]) -> None:
+    def write(answer: Answer[object]) -> None:
         def sorted_rows(name: str) -> ReportTable[object]:
-            rows: ReportTable[object] = found.table(name)
+            rows: ReportTable[object] = answer.table(name)
             return rows if order is None else rows.sorted_by(*order)
 
         rows = sorted_rows(name)
         head = rows if limit is None else first_rows(rows, limit, sort)
         with Output() as out:
             if chart is not None:
-                out.lines(_drawn(found, chart).splitlines())
+                out.lines(_drawn(answer, chart).splitlines())
             elif as_json and table is None:
-                out.json(found.to_dict_of_rows())
+                out.json(answer.to_dict_of_rows())
             elif as_json:
                 write_json_lines(out, head, chosen)
             elif as_csv:
@@ -283,17 +283,17 @@ def _run(declared: AnyReport, parameters: object, source: str | LiveQuestion, wa
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
                 if table is None and chosen is None and declared.folded is not None:
                     shown[name] = declared.folded(shown[name])
-                if table is None and declared.urgent is not None and len(found.table(declared.urgent)):
-                    shown = {declared.urgent: found.table(declared.urgent), **shown}
-                _text(out, declared, found, shown, chosen, wanted)
+                if table is None and declared.urgent is not None and len(answer.table(declared.urgent)):
+                    shown = {declared.urgent: answer.table(declared.urgent), **shown}
+                _text(out, declared, answer, shown, chosen, wanted)
 
-    def verdict(found: Answer[object], code: int) -> int:
-        _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
+    def verdict(answer: Answer[object], code: int) -> int:
+        _say_notes(declared, answer, quiet=as_json or as_csv or chart is not None)
         with usage_errors(ValueError):
-            unmet = found.unmet(*wanted.conditions)
+            unmet = answer.unmet(*wanted.conditions)
         for why in unmet:
             say(why)
-        if found.coverage == "none" and NOTHING in fail_on:
+        if answer.coverage == "none" and NOTHING in fail_on:
             return 3
         # What is wrong with the trace comes first: its numbers prove nothing.
         return code or (UNMET if unmet else 0)
@@ -307,43 +307,43 @@ def _run(declared: AnyReport, parameters: object, source: str | LiveQuestion, wa
         code = 0
         with usage_errors(KeyError, TypeError, ValueError):
             window["process_id"] = number_of(wanted.process)
-            for found, last in live_answers(Asked(declared, parameters), source, window):
+            for answer, last in live_answers(Asked(declared, parameters), source, window):
                 if renewed and source.duration is None:
                     click.clear()
                 if last or renewed:
-                    write(found)
+                    write(answer)
                 if last:
-                    code = verdict(found, 0)
+                    code = verdict(answer, 0)
         return code
     with Reading(source, wanted.errors, beside=wanted.beside, symbols=wanted.symbols) as reading:
         stopped: DamageError | PayloadError | None = None
         try:
             window["process_id"] = reading.process_id(wanted.process)
-            found = ask_one(reading.trace, declared, parameters, window)
+            answer = ask_one(reading.trace, declared, parameters, window)
         except (DamageError, PayloadError) as error:
             if error.report is None:
                 return reading.stopped(error, fail_on)
-            stopped, found = error, error.report
+            stopped, answer = error, error.report
         except (KeyError, TypeError, ValueError) as error:
             raise usage_error(error) from None
         code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
-        write(found)
-        return verdict(found, code)
+        write(answer)
+        return verdict(answer, code)
 
 
-def _drawn(found: Answer[object], name: str) -> str:
+def _drawn(answer: Answer[object], name: str) -> str:
     try:
-        return next(chart for chart in found.charts() if chart.name == name).svg()
+        return next(chart for chart in answer.charts() if chart.name == name).svg()
     except ImportError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _say_notes(declared: AnyReport, found: Answer[object], quiet: bool) -> None:
+def _say_notes(declared: AnyReport, answer: Answer[object], quiet: bool) -> None:
     """The notes; those on what was not recorded as one line, with what records all of it."""
     if not quiet:
-        lacking = {note.message: note.record for note in found.notes if note.id == NOT_RECORDED}
+        lacking = {note.message: note.record for note in answer.notes if note.id == NOT_RECORDED}
         say_not_recorded(declared.name, lacking, "")
-    for note in found.notes:
+    for note in answer.notes:
         if note.id != NOT_RECORDED and (note.severity != "info" or not quiet):
             say(note_text(note))
 
@@ -351,7 +351,7 @@ def _say_notes(declared: AnyReport, found: Answer[object], quiet: bool) -> None:
 def _text(
     out: Output,
     declared: AnyReport,
-    found: Answer[object],
+    answer: Answer[object],
     shown: Mapping[str, ReportTable[object]],
     chosen: Sequence[ColumnDeclaration] | None,
     wanted: ReportOptions,
@@ -359,16 +359,16 @@ def _text(
     """The answer for people: the facts and these tables, or a table alone that was asked for by its name."""
     alone, raw = wanted.table is not None, wanted.raw_units
     if not alone:
-        lines = fact_lines(found, raw, wanted.facts)
-        out.facts([("coverage", found.coverage), *lines])
-        if hidden := len(fact_lines(found)) - len(lines):
+        lines = fact_lines(answer, raw, wanted.facts)
+        out.facts([("coverage", answer.coverage), *lines])
+        if hidden := len(fact_lines(answer)) - len(lines):
             out.line(out.dim(f"{counted(hidden, 'more fact')}: --facts"))
-    elif found.coverage != "full":
-        out.facts([("coverage", found.coverage)])
+    elif answer.coverage != "full":
+        out.facts([("coverage", answer.coverage)])
     for name, rows in shown.items():
         head = first_rows(rows, LIMIT if wanted.limit is None else wanted.limit, wanted.sort)
         if len(head):
-            if not alone or found.coverage != "full":
+            if not alone or answer.coverage != "full":
                 out.line()
             if len(shown) > 1:
                 out.line(out.bold(name))
@@ -376,10 +376,10 @@ def _text(
             columns = chosen or shown_columns(head, declared.shown if name in _headlines(declared) else ())
             # Columns that a pipe asks for by name are all there.
             width = out.table_width if chosen is None or out.terminal else None
-            _rows(out, head, columns, found, draw, raw, width)
+            _rows(out, head, columns, answer, draw, raw, width)
         if len(head) < len(rows):
             out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
-    sizes = {t.name: len(found.table(t.name)) for t in found.tables() if t.name not in shown}
+    sizes = {t.name: len(answer.table(t.name)) for t in answer.tables() if t.name not in shown}
     others = [f"{name} ({count:,})" for name, count in sizes.items() if count]
     if others and not alone:
         out.line()
@@ -394,7 +394,7 @@ def _rows(
     out: Output,
     head: ReportTable[object],
     chosen: Sequence[ColumnDeclaration],
-    found: Answer[object],
+    answer: Answer[object],
     draw: _Draw | None,
     raw: bool,
     width: int | None,
@@ -411,7 +411,7 @@ def _rows(
         place = next((i for i, column in enumerate(columns) if column.title and column.kind != "number"), len(columns))
         room = (width or terminal_width()) - sum(map(column_width, columns))
         bars = _BARS if out.shows(_BARS) else _ASCII_BARS
-        drawn = draw(found, head, max(_NARROWEST, min(room, _WIDEST)), bars)
+        drawn = draw(answer, head, max(_NARROWEST, min(room, _WIDEST)), bars)
         columns = [*columns[:place], TextColumn(_SPARKLINES, drawn, "word", 3), *columns[place:]]
     out.fitted(fitted_table(columns, width), f"; {WIDER}")
     if any(marks):

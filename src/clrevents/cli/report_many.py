@@ -100,12 +100,12 @@ def write_many(
         else:
             tables = () if wanted.table is None else (wanted.table,)
             with usage_errors(KeyError, TypeError, ValueError):
-                found = reading.asked.report(declared.name, tables=tables, **window, **parameters)
-                coverages, unmet = found.by_trace["coverage"].tolist(), found.unmet(*wanted.conditions)
+                answer = reading.asked.report(declared.name, tables=tables, **window, **parameters)
+                coverages, unmet = answer.by_trace["coverage"].tolist(), answer.unmet(*wanted.conditions)
             code = reading.finish(wanted.fail_on)
-            rows = _rows(declared, found, wanted.table)
-            _write(declared, found, rows if order is None else rows.sorted_by(*order), known, chosen, wanted)
-            _say_notes(declared, found, quiet=wanted.as_json or wanted.as_csv)
+            rows = _rows(declared, answer, wanted.table)
+            _write(declared, answer, rows if order is None else rows.sorted_by(*order), known, chosen, wanted)
+            _say_notes(declared, answer, quiet=wanted.as_json or wanted.as_csv)
         _say_some(unmet)
         if NOTHING in wanted.fail_on and set(coverages) <= {"none"}:
             return 3
@@ -119,11 +119,11 @@ def _write_objects(
     """The object that each trace would give alone, one per line; returns their coverages and what is not met."""
     coverages: list[str] = []
     unmet: list[str] = []
-    found = reading.asked.each(question)
+    outcomes = reading.asked.each(question)
     with Output() as out:
         while True:
             with usage_errors(KeyError, TypeError, ValueError):
-                answered = next(found, None)
+                answered = next(outcomes, None)
             if answered is None:
                 return coverages, unmet
             path, (line, coverage, reasons) = answered
@@ -144,16 +144,16 @@ def _metric_column(metric: MetricDeclaration) -> ColumnDeclaration:
     return ColumnDeclaration(metric.name, cell, metric.description, nullable=True)
 
 
-def _rows(declared: AnyReport, found: FleetAnswer, table: str | None) -> ReportTable[object]:
+def _rows(declared: AnyReport, answer: FleetAnswer, table: str | None) -> ReportTable[object]:
     """A row for each trace, or those of the table; with the column `trace`, which row classes don't have."""
     if table is None:
-        return ReportTable(_MetricsRow, found.by_trace)
-    return ReportTable(next(t.row_class for t in declared.answer.tables() if t.name == table), found.table(table))
+        return ReportTable(_MetricsRow, answer.by_trace)
+    return ReportTable(next(t.row_class for t in declared.answer.tables() if t.name == table), answer.table(table))
 
 
 def _write(
     declared: AnyReport,
-    found: FleetAnswer,
+    answer: FleetAnswer,
     rows: ReportTable[object],
     known: Sequence[ColumnDeclaration],
     chosen: Sequence[ColumnDeclaration] | None,
@@ -169,9 +169,9 @@ def _write(
         else:
             out.facts(
                 [
-                    ("traces", f"{len(found.traces):,}"),
-                    ("coverage", found.coverage),
-                    *_totals(declared, found, wanted.raw_units),
+                    ("traces", f"{len(answer.traces):,}"),
+                    ("coverage", answer.coverage),
+                    *_totals(declared, answer, wanted.raw_units),
                 ]
             )
             if len(head):
@@ -190,18 +190,18 @@ def _write(
                 )
 
 
-def _totals(declared: AnyReport, found: FleetAnswer, raw: bool) -> list[tuple[str, str]]:
+def _totals(declared: AnyReport, answer: FleetAnswer, raw: bool) -> list[tuple[str, str]]:
     """The metrics over all traces in which they are known; those without a common number for several are left out."""
     lines = []
     for declared_metric in declared.metrics:
-        metric = found.metrics.get(declared_metric.name)
-        told = [value for value in found.by_trace[declared_metric.name].tolist() if value is not None]
-        if metric is None or not told or (metric.merge == "none" and metric.value is None):
+        metric = answer.metrics.get(declared_metric.name)
+        known = [value for value in answer.by_trace[declared_metric.name].tolist() if value is not None]
+        if metric is None or not known or (metric.merge == "none" and metric.value is None):
             continue
         text = metric_text(metric, raw)
         if metric.value is None:
-            value = _MERGED[metric.merge](told)
-            some = f"{len(told):,} of {counted(len(found.traces), 'trace')}"
+            value = _MERGED[metric.merge](known)
+            some = f"{len(known):,} of {counted(len(answer.traces), 'trace')}"
             text = f"{metric_text(Metric(value, metric.unit), raw)} ({some})"
         lines.append((declared_metric.name.replace("_", " "), text))
     return lines
@@ -211,18 +211,18 @@ def _shown(declared: AnyReport, rows: ReportTable[object], table: str | None) ->
     """The columns for people."""
     if table is None:
         columns = [_metric_column(m) for m in declared.metrics]
-        told = [c for c in columns if any(v is not None for v in rows.column(c.name).tolist())]
-        return [_TRACE, _COVERAGE, *told[:_METRICS]]
+        shown = [c for c in columns if any(v is not None for v in rows.column(c.name).tolist())]
+        return [_TRACE, _COVERAGE, *shown[:_METRICS]]
     return [_TRACE, *shown_columns(rows)]
 
 
-def _say_notes(declared: AnyReport, found: FleetAnswer, quiet: bool) -> None:
+def _say_notes(declared: AnyReport, answer: FleetAnswer, quiet: bool) -> None:
     """Each kind of note once, with the first trace that has it."""
-    notes = list(found.notes.rows())
+    notes = list(answer.notes.rows())
     missing = [note for note in notes if note["id"] == NOT_RECORDED]
     if not quiet:
         some = len({note["trace"] for note in missing})
-        who = f" in {some:,} of {counted(len(found.traces), 'trace')}"
+        who = f" in {some:,} of {counted(len(answer.traces), 'trace')}"
         say_not_recorded(declared.name, {note["message"]: note["record"] for note in missing}, who)
     kinds: dict[str, list[dict[str, object]]] = {}
     for note in notes:

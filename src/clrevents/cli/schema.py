@@ -99,12 +99,12 @@ def command(name: str | None, as_json: bool, trace: str | None) -> int:
             _list(out, entries, as_json)
             return 0
         try:
-            found = select_entries(name, entries)
+            chosen = select_entries(name, entries)
         except UnknownEventError as error:
             say(str(error))
             _say_own(name)
             return 1
-        events = [_object(entry) for entry in found]
+        events = [_object(entry) for entry in chosen]
         if as_json:
             out.json({"schema": "clrevents.schema/1", "events": events})
         if not events:

@@ -86,27 +86,27 @@ def command(
                 recorded.setdefault("providers", providers_for(selectors))
             also = [f"*/{SOURCE_MESSAGE}"] if selectors else []
             live = Session(process, *selectors, *also, reports=(), **recorded)
-        told = Told(selectors, limit, _NOISE if plain else frozenset())
+        printer = EventPrinter(selectors, limit, _NOISE if plain else frozenset())
         stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
         with live:
             if dialled:
                 process.resume()
             with Output() as out:
                 for batch in live:
-                    events = told.of(batch)
+                    events = printer.of(batch)
                     out.lines(json_lines(events, names, stacks) if as_json else text_lines(events, stacks, False, out))
                     out.flush()
-                    if told.enough:
+                    if printer.enough:
                         live.abandon()
         lost = sum(loss.count for loss in live.losses)
         if lost:
             say(f"{lost_events(lost)}; select fewer events")
-        if told.late:
-            say(f"{counted(told.late, 'event')} arrived after events that happened later")
+        if printer.late:
+            say(f"{counted(printer.late, 'event')} arrived after events that happened later")
     return 0
 
 
-class Told:
+class EventPrinter:
     """Counts what is printed, and says why event sources write nothing, whether that was selected or not."""
 
     def __init__(self, selectors: Sequence[str], limit: int | None, noise: frozenset[str]) -> None:

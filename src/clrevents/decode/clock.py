@@ -36,20 +36,20 @@ class Clock:
 
     def ns_numbers(self, ticks: NDArray[np.int64]) -> NDArray[np.int64] | list[int]:
         """The same for many ticks; as a list where numbers may exceed 64 bits."""
-        found = self._ns(ticks)
-        return [self.ns(tick) for tick in ticks.tolist()] if found is None else found
+        exact = self._ns(ticks)
+        return [self.ns(tick) for tick in ticks.tolist()] if exact is None else exact
 
     def ns_list(self, ticks: NDArray[np.int64]) -> list[int]:
         """The same for many ticks, as exact Python integers."""
-        found = self.ns_numbers(ticks)
-        return found if isinstance(found, list) else found.tolist()
+        numbers = self.ns_numbers(ticks)
+        return numbers if isinstance(numbers, list) else numbers.tolist()
 
     def ns_array(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
         """The same for many ticks; results outside 64 bits become the nearest representable value."""
-        found = self._ns(ticks)
-        if found is None:
-            found = np.array([self.nearest_ns(tick) for tick in ticks.tolist()], dtype=np.int64)
-        return found
+        numbers = self._ns(ticks)
+        if numbers is None:
+            numbers = np.array([self.nearest_ns(tick) for tick in ticks.tolist()], dtype=np.int64)
+        return numbers
 
     def _ns(self, ticks: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """In numpy, which is exact only if no intermediate value exceeds 63 bits; otherwise None."""
@@ -81,13 +81,13 @@ class Clock:
 
     def utc_list(self, ticks: NDArray[np.int64]) -> list[datetime | None]:
         """The same for many ticks, in a twentieth of the time."""
-        found = self._ns(ticks)
-        if self.start is None or found is None:
+        times = self._ns(ticks)
+        if self.start is None or times is None:
             return [self.utc(ns) for ns in self.ns_list(ticks)]
         try:
-            return list(map(self.start.__add__, (found // 1000).astype("m8[us]").tolist()))
+            return list(map(self.start.__add__, (times // 1000).astype("m8[us]").tolist()))
         except OverflowError:
-            return [self.utc(ns) for ns in found.tolist()]
+            return [self.utc(ns) for ns in times.tolist()]
 
     def since_start(self, moment: datetime) -> int:
         """Nanoseconds from the session's start to an aware datetime. Raises ValueError if the start is unknown."""

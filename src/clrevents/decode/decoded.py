@@ -38,7 +38,7 @@ _APART = 64
 class Later(Generic[T]):
     """What few ask for: found when it is asked for, and then kept. `find` may keep only what the rows have anyway."""
 
-    __slots__ = ("_find", "_found")
+    __slots__ = ("_find", "_value")
 
     def __init__(self, find: Callable[[], T]) -> None:
         self._find: Callable[[], T] | None = find
@@ -46,10 +46,10 @@ class Later(Generic[T]):
     def get(self) -> T:
         find = self._find
         if find is not None:
-            self._found = find()
+            self._value = find()
             # Only now: another thread may be here, too.
             self._find = None
-        return self._found
+        return self._value
 
 
 @define(eq=False, repr=False, slots=False)
@@ -96,18 +96,18 @@ class DecodedRows:
     @property
     def stack_bytes(self) -> dict[int, bytes]:
         """The addresses of each stack, by its id."""
-        found = self._stack_bytes
-        return found.get() if isinstance(found, Later) else found
+        stack_bytes = self._stack_bytes
+        return stack_bytes.get() if isinstance(stack_bytes, Later) else stack_bytes
 
     @property
     def activities(self) -> Guids | None:
-        found = self._activities
-        return found.get() if isinstance(found, Later) else found
+        activities = self._activities
+        return activities.get() if isinstance(activities, Later) else activities
 
     @property
     def related_activities(self) -> Guids | None:
-        found = self._related_activities
-        return found.get() if isinstance(found, Later) else found
+        activities = self._related_activities
+        return activities.get() if isinstance(activities, Later) else activities
 
     @property
     def sizes(self) -> Ints:
@@ -128,8 +128,8 @@ class DecodedRows:
     def processors_of(self, part: slice) -> list[int]:
         """The same of some rows."""
         about = self.thread_ids if self.thread_places is None else self.thread_places.view(np.uint64)
-        found: list[int] = self.runs.processors_of(self.file_rows[part], about[part]).tolist()
-        return found
+        processors: list[int] = self.runs.processors_of(self.file_rows[part], about[part]).tolist()
+        return processors
 
     @cached_property
     def times_ns(self) -> list[int]:
@@ -338,7 +338,7 @@ def _stacks(rows: Rows, payloads: PayloadPlaces, numbers: Ints) -> dict[int, byt
 
 
 def _stacks_of(stacks: StackTable, numbers: Ints, low: int, high: int) -> dict[int, bytes]:
-    found: dict[int, bytes] = {}
+    addresses: dict[int, bytes] = {}
     if high - low > 4 * len(numbers) + (1 << 16):
         wanted = np.unique(numbers[numbers > 0])
     else:
@@ -348,5 +348,5 @@ def _stacks_of(stacks: StackTable, numbers: Ints, low: int, high: int) -> dict[i
     for known, window, starts, sizes in stacks.pieces(wanted):
         ends = (starts + sizes).tolist()
         for number, start, end in zip(known.tolist(), starts.tolist(), ends, strict=True):
-            found[number] = window[start:end]
-    return found
+            addresses[number] = window[start:end]
+    return addresses

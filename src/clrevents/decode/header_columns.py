@@ -132,11 +132,11 @@ def _guid(attribute: str) -> Make:
         given: Guids | None = getattr(rows, attribute)
         if rows.labels is None:
             return nulls(BINARY, len(rows)) if given is None else _guids(given)
-        found: list[bytes | None] = [None] * len(rows) if given is None else given.all()
+        guids: list[bytes | None] = [None] * len(rows) if given is None else given.all()
         for row, labels in enumerate(rows.labels or ()):
             own = None if labels is None else getattr(labels, _LABELS[attribute])
-            found[row] = found[row] if own is None else own
-        return from_values(BINARY, [None if g is None else as_written(g) for g in found])
+            guids[row] = guids[row] if own is None else own
+        return from_values(BINARY, [None if g is None else as_written(g) for g in guids])
 
     return make
 

@@ -35,11 +35,11 @@ _UNDECLARED: Final[dict[tuple[str, str, tuple[str, ...]], tuple[str, tuple[str, 
 
 def with_undeclared(provider: str, name: str, fields: tuple[FieldDescription, ...]) -> tuple[FieldDescription, ...]:
     """The described fields of an event, and those that its writer leaves out."""
-    found = _UNDECLARED.get((provider, name, tuple(field.name for field in fields)))
-    if found is None:
+    fields_undeclared = _UNDECLARED.get((provider, name, tuple(field.name for field in fields)))
+    if fields_undeclared is None:
         return fields
-    like = next(field for field in fields if field.name == found[0])
-    return (*fields, *(attrs.evolve(like, name=more) for more in found[1]))
+    like = next(field for field in fields if field.name == fields_undeclared[0])
+    return (*fields, *(attrs.evolve(like, name=more) for more in fields_undeclared[1]))
 
 
 _LACKED: Final = LACKED.event
@@ -180,10 +180,10 @@ def _kind_of(state: tuple[Any, ...], info: EventInfo | None) -> EventKind:
 
 def by_event(kinds: Iterable[EventKind]) -> dict[tuple[str, str], list[EventKind]]:
     """Kinds by the provider and the name of their event, in order."""
-    found: dict[tuple[str, str], list[EventKind]] = {}
+    by_name: dict[tuple[str, str], list[EventKind]] = {}
     for kind in kinds:
-        found.setdefault((kind.key.provider, kind.key.name), []).append(kind)
-    return found
+        by_name.setdefault((kind.key.provider, kind.key.name), []).append(kind)
+    return by_name
 
 
 @frozen(eq=False)
@@ -202,9 +202,9 @@ class KindIndex:
 
     def having(self, keys: Iterable[tuple[str, int]], names: Iterable[str]) -> list[EventKind]:
         """The kinds with one of these identities or names, in the order of the trace."""
-        found = {kind.index: kind for key in keys for kind in self._by_key.get(key, ())}
-        found.update((kind.index, kind) for name in names for kind in self._by_name.get(name, ()))
-        return [found[index] for index in sorted(found)]
+        by_index = {kind.index: kind for key in keys for kind in self._by_key.get(key, ())}
+        by_index.update((kind.index, kind) for name in names for kind in self._by_name.get(name, ()))
+        return [by_index[index] for index in sorted(by_index)]
 
 
 class Kinds:
@@ -296,9 +296,9 @@ class Kinds:
 
     def indexes(self, metadata_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
         """Kind indexes of metadata ids, and whether any of them had no description."""
-        found = self.table.take(metadata_ids, mode="clip")
-        if found.min() >= 0:
-            return found, False
+        indexes = self.table.take(metadata_ids, mode="clip")
+        if indexes.min() >= 0:
+            return indexes, False
         missing = False
         uniques, inverse = np.unique(metadata_ids, return_inverse=True)
         mapped = []

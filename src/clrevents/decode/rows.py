@@ -277,22 +277,22 @@ def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
 
 def joined_stretches(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
     """One buffer that holds all windows; stream offsets from `bases[i]` on are `shifts[i]` further in the buffer."""
-    held: dict[int, bytes] = {}
+    windows: dict[int, bytes] = {}
     for rows in parts:
         for base, window in zip(rows.release.bases.tolist(), rows.release.windows, strict=True):
-            if len(window) > len(held.get(base, b"")):
-                held[base] = window
-    if len(held) == 1:
-        (base,) = held
-        return held[base], np.array([base]), np.array([-base])
+            if len(window) > len(windows.get(base, b"")):
+                windows[base] = window
+    if len(windows) == 1:
+        (base,) = windows
+        return windows[base], np.array([base]), np.array([-base])
     # Windows overlap or nearly meet: usually they are one stretch of the stream. They end with padding, or with bytes
     # that are also in the next one.
     pieces: list[bytes | memoryview] = []
     stretches: list[tuple[int, int]] = []
     # Far enough before the first window that it starts a stretch.
     at, size = -2 * PADDING, 0
-    for base in sorted(held):
-        window = held[base]
+    for base in sorted(windows):
+        window = windows[base]
         if base > at + PADDING:
             stretches.append((base, size - base))
             at = base
@@ -385,11 +385,11 @@ class JoinedRows:
         if not any(guids is not None for guids in each):
             return None
         places: list[Ints] = []
-        found: list[bytes] = []
+        joined: list[bytes] = []
         for rows, guids in zip(self.parts, each, strict=True):
             if guids is None:
                 places.append(np.full(len(rows), -1, dtype=np.int64))
             else:
-                places.append(np.where(guids.places < 0, -1, guids.places + len(found)))
-                found += guids.each
-        return Guids(end_to_end(places), found)
+                places.append(np.where(guids.places < 0, -1, guids.places + len(joined)))
+                joined += guids.each
+        return Guids(end_to_end(places), joined)

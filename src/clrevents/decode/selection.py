@@ -279,9 +279,9 @@ class Selection:
 
     def events(self, kinds: Iterable[EventKind]) -> list[EventName]:
         """The events that selectors match, among these kinds and those that the registry knows by name."""
-        found = {(kind.key.provider, kind.key.name) for kind in kinds if self.means(kind)}
-        found.update((key.provider, key.name) for key in self._keys)
-        return sorted(found.union(*(wish.declared for wish in self._wishes)))
+        event_names = {(kind.key.provider, kind.key.name) for kind in kinds if self.means(kind)}
+        event_names.update((key.provider, key.name) for key in self._keys)
+        return sorted(event_names.union(*(wish.declared for wish in self._wishes)))
 
     def one_event(self, kinds: Iterable[EventKind] = ()) -> EventName | None:
         """The one matching event; None if there is none.
@@ -416,9 +416,9 @@ class Selection:
         return Wish(name, test, declared, name, frozenset(keys), names)
 
 
-def only_event(selector: Selector, found: Iterable[EventName]) -> EventName | None:
+def only_event(selector: Selector, candidates: Iterable[EventName]) -> EventName | None:
     """The one event among those that a selector matches; None if there is none. Raises AmbiguousEventError."""
-    events = sorted(found)
+    events = sorted(candidates)
     if len(events) > 1:
         names = ", ".join(f"{provider}/{name}" for provider, name in events)
         raise AmbiguousEventError(f"{selector!r} means several events; write one of: {names}")

@@ -51,10 +51,10 @@ class StackLookup:
             return np.where(ids == 0, 0, -1)
         if len(self.firsts) == 1:
             first = self.firsts[0]
-            found: NDArray[np.int64] = ids + (self.bases[0] - first)
-            found[(ids < first) | (ids >= self.ends[0])] = -1
-            found[ids == 0] = 0
-            return found
+            numbers: NDArray[np.int64] = ids + (self.bases[0] - first)
+            numbers[(ids < first) | (ids >= self.ends[0])] = -1
+            numbers[ids == 0] = 0
+            return numbers
         at = np.maximum(np.searchsorted(self.firsts, ids, "right") - 1, 0)
         inside = (ids >= self.firsts[at]) & (ids < self.ends[at])
         return np.where(ids == 0, 0, np.where(inside, ids - self.firsts[at] + self.bases[at], -1))
@@ -145,16 +145,16 @@ class StackTable:
         cuts = np.searchsorted(numbers, [*self._numbers, self.next]).tolist()
         asked = (place for place, (low, high) in enumerate(pairwise(cuts)) if low < high)
         for window, places in self._by_window(asked):
-            found = numbers[cuts[places[0]] : cuts[places[-1] + 1]]
+            numbers_here = numbers[cuts[places[0]] : cuts[places[-1] + 1]]
             walked = self._walk(places)
             bases = np.array([self._numbers[place] for place in places], dtype=np.int64)
-            held = np.array([len(starts) for starts, _ in walked], dtype=np.int64)
+            counts = np.array([len(starts) for starts, _ in walked], dtype=np.int64)
             of = np.repeat(np.arange(len(places)), [cuts[place + 1] - cuts[place] for place in places])
-            index = found - bases[of]
-            there = index < held[of]
-            at = (index + offsets_of(held)[of])[there]
+            index = numbers_here - bases[of]
+            there = index < counts[of]
+            at = (index + offsets_of(counts)[of])[there]
             starts, sizes = (end_to_end(list(column)) for column in zip(*walked, strict=True))
-            yield found[there], window, starts[at], sizes[at]
+            yield numbers_here[there], window, starts[at], sizes[at]
 
     def moved(self, low: int, high: int, windows: list[bytes], data: bytes, base: int) -> StackTable | None:
         """The stacks of these numbers in `data`, which begins at `base` and has all these windows.
@@ -166,18 +166,18 @@ class StackTable:
         if len(places) > _MOST_MOVED:
             return None
         known = {id(window) for window in windows}
-        found = StackTable(self._base)
-        found.next = self.next
+        table = StackTable(self._base)
+        table.next = self.next
         for place in places:
             block, number, count = self._blocks[place]
             if isinstance(block, InlineStacks) or id(block.window) not in known:
                 return None
             shift = block.base - base
             there = Stacks(block.first_id, block.count, data, block.start + shift, block.end + shift, base)
-            found._blocks.append((there, number, count))
-            found._numbers.append(number)
-            found._walked.append(None)
-        return found
+            table._blocks.append((there, number, count))
+            table._numbers.append(number)
+            table._walked.append(None)
+        return table
 
     def problems(self) -> Iterator[Problem]:
         """Walk every block and report those that hold fewer stacks than declared."""
@@ -198,8 +198,8 @@ class StackTable:
     def _walk(self, places: list[int]) -> list[_Places]:
         """Where the stacks of some blocks in one window are."""
         new = [place for place in places if self._walked[place] is None]
-        for place, found in zip(new, _places_of([self._blocks[place][0] for place in new]), strict=True):
-            self._walked[place] = found
+        for place, stack_places in zip(new, _places_of([self._blocks[place][0] for place in new]), strict=True):
+            self._walked[place] = stack_places
         return [walked for place in places if (walked := self._walked[place]) is not None]
 
 
@@ -212,10 +212,10 @@ def _places_of(blocks: list[Stacks | InlineStacks]) -> Iterable[_Places]:
         np.array(column, dtype=np.int64)
         for column in zip(*((block.start, block.end, block.count) for block in sound), strict=True)
     )
-    found = _STACK.walk(sound[0].window, starts, ends, counts)
-    if not found.fits:
+    walked = _STACK.walk(sound[0].window, starts, ends, counts)
+    if not walked.fits:
         return map(_places, blocks)
-    starts, sizes = found.places[1].copy(), found.counts[1].copy()
+    starts, sizes = walked.places[1].copy(), walked.counts[1].copy()
     return [(starts[low:high], sizes[low:high]) for low, high in pairwise(offsets_of(counts).tolist())]
 
 
@@ -232,9 +232,9 @@ def _places(block: Stacks | InlineStacks) -> _Places:
     room = _most(block)
     if block.count <= room:
         every = (np.array([value], dtype=np.int64) for value in (pos, end, block.count))
-        found = _STACK.walk(data, *every)
-        if found.fits:
-            return found.places[1].copy(), found.counts[1].copy()
+        walked = _STACK.walk(data, *every)
+        if walked.fits:
+            return walked.places[1].copy(), walked.counts[1].copy()
     # A block that declares more than it holds: those that are there.
     starts, sizes = [], []
     for _ in range(min(block.count, room)):
@@ -275,19 +275,19 @@ class StackArrays(Summary):
 def stack_arrays(table: StackTable, numbers: Ints, pointer_size: int) -> StackArrays:
     """Stacks of one region; `numbers` are trace-wide and ascending. Stacks missing from the trace are left out."""
     ids, lengths, data = [], [], []
-    for found, window, starts, sizes in table.pieces(numbers):
+    for numbers_of_window, window, starts, sizes in table.pieces(numbers):
         # A truncated stack's last bytes are not an address.
         sizes = sizes - sizes % pointer_size
-        ids.append(found)
+        ids.append(numbers_of_window)
         lengths.append(sizes // pointer_size)
         data.append(gather(window, starts, sizes).view(f"<u{pointer_size}").astype(np.uint64))
-    return _made(ids, lengths, data)
+    return _stack_arrays(ids, lengths, data)
 
 
 def join(parts: Sequence[StackArrays]) -> StackArrays:
     """The concatenation, in the order of their numbers."""
     ids = [part.ids for part in parts]
-    joined = _made(ids, [np.diff(part.offsets) for part in parts], [part.addresses for part in parts])
+    joined = _stack_arrays(ids, [np.diff(part.offsets) for part in parts], [part.addresses for part in parts])
     if not (np.diff(joined.ids) < 0).any():
         return joined
     order = np.argsort(joined.ids, kind="stable")
@@ -296,7 +296,7 @@ def join(parts: Sequence[StackArrays]) -> StackArrays:
     return StackArrays(joined.ids[order], offsets_of(lengths), joined.addresses[places])
 
 
-def _made(ids: list[Ints], lengths: list[Ints], data: list[Addresses]) -> StackArrays:
+def _stack_arrays(ids: list[Ints], lengths: list[Ints], data: list[Addresses]) -> StackArrays:
     none: Ints = np.zeros(0, dtype=np.int64)
     addresses = np.concatenate([np.zeros(0, dtype=np.uint64), *data])
     return StackArrays(np.concatenate([none, *ids]), offsets_of(np.concatenate([none, *lengths])), addresses)

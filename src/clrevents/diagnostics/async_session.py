@@ -104,9 +104,9 @@ async def _exactly(connected: socket.socket, size: int, what: str) -> bytes:
 
 async def _connect(endpoint: Endpoint) -> Connection:
     if isinstance(endpoint, RuntimePort):
-        while (held := endpoint.listener.take_waiting(endpoint.cookie)) is None:
+        while (connection := endpoint.listener.take_waiting(endpoint.cookie)) is None:
             await accept(endpoint.listener)
-        return held
+        return connection
     if not isinstance(endpoint, SocketEndpoint):
         raise DiagnosticsError("an event loop cannot open a Windows pipe here; use Session in a thread")
     endpoint.check()

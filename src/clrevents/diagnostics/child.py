@@ -85,12 +85,12 @@ class Child:
 
     def _too_old(self) -> Process | None:
         """The program itself, if it is a .NET Core 3 program, which does not connect to ports and so did not wait."""
-        for found in find_runtimes():
-            if found.pid == self.pid and not found.elsewhere:
+        for runtime in find_runtimes():
+            if runtime.pid == self.pid and not runtime.elsewhere:
                 try:
-                    run(info(found.endpoint), "process information", 2)
+                    run(info(runtime.endpoint), "process information", 2)
                 except DiagnosticsError as error:
-                    return Process.of(found) if error.hresult == UNKNOWN_COMMAND else None
+                    return Process.of(runtime) if error.hresult == UNKNOWN_COMMAND else None
         return None
 
     def resume(self) -> None:

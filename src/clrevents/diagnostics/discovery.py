@@ -46,11 +46,11 @@ def find_runtimes(folder: str | None = None) -> list[FoundRuntime]:
     containers."""
     if sys.platform == "win32":
         return list(_pipes())
-    found = {str(one.endpoint): one for one in _sockets(folder or os.environ.get("TMPDIR") or "/tmp")}
+    runtimes = {str(one.endpoint): one for one in _sockets(folder or os.environ.get("TMPDIR") or "/tmp")}
     if folder is None and sys.platform == "linux":
-        known = {(one.pid, one.elsewhere) for one in found.values()}
-        found |= {str(one.endpoint): one for one in _contained() if (one.pid, False) not in known}
-    return sorted(found.values(), key=lambda one: (one.elsewhere, one.pid))
+        known = {(one.pid, one.elsewhere) for one in runtimes.values()}
+        runtimes |= {str(one.endpoint): one for one in _contained() if (one.pid, False) not in known}
+    return sorted(runtimes.values(), key=lambda one: (one.elsewhere, one.pid))
 
 
 def _sockets(folder: str) -> Iterator[FoundRuntime]:
@@ -72,9 +72,9 @@ def _named(folder: str) -> Iterator[tuple[str, int, int, int]]:
         match = _SOCKET.fullmatch(os.path.basename(path))
         with contextlib.suppress(OSError):
             # A file or a link may have been put there to be mistaken for a socket.
-            found = os.lstat(path)
-            if match and stat.S_ISSOCK(found.st_mode):
-                yield path, int(match[1]), int(match[2]), found.st_uid
+            status = os.lstat(path)
+            if match and stat.S_ISSOCK(status.st_mode):
+                yield path, int(match[1]), int(match[2]), status.st_uid
 
 
 def _may_own(owner: int, pid: int) -> bool:

@@ -46,9 +46,9 @@ class Process(Value):
     """Whether this user lacks permission to ask it."""
 
     @classmethod
-    def of(cls, found: FoundRuntime) -> Process:
+    def of(cls, runtime: FoundRuntime) -> Process:
         """One that was discovered."""
-        return cls(found.pid, found.endpoint, found.command_line, found.user, found.elsewhere, found.closed)
+        return cls(runtime.pid, runtime.endpoint, runtime.command_line, runtime.user, runtime.elsewhere, runtime.closed)
 
     @classmethod
     def at(cls, address: str) -> Process:
@@ -118,22 +118,22 @@ def processes() -> list[Process]:
 
     A process started with `DOTNET_EnableDiagnostics=0` cannot be seen.
     """
-    return [Process.of(found) for found in find_runtimes()]
+    return [Process.of(runtime) for runtime in find_runtimes()]
 
 
 def find_process(pid: int | None = None, name: str | None = None) -> Process:
     """The process with the id `pid`, or with this `name`. Raises DiagnosticsError unless there is exactly one."""
-    found = [one for one in processes() if pid in (None, one.pid) and name in (None, one.name)]
+    hits = [one for one in processes() if pid in (None, one.pid) and name in (None, one.name)]
     sought = f"the id {pid}" if pid is not None else f"the name {name!r}"
-    if not found:
+    if not hits:
         raise DiagnosticsError(f"no .NET process with {sought}{_why_not(pid)}; `clrevents ps` lists the running ones")
-    if len(found) > 1:
+    if len(hits) > 1:
         raise DiagnosticsError(
-            f"several .NET processes have {sought}: {_listed(found)}; choose one by id or by its socket"
+            f"several .NET processes have {sought}: {_listed(hits)}; choose one by id or by its socket"
         )
-    if found[0].closed:
-        raise DiagnosticsError(f"process {found[0].pid} belongs to {found[0].user}: run this as that user, or as root")
-    return found[0]
+    if hits[0].closed:
+        raise DiagnosticsError(f"process {hits[0].pid} belongs to {hits[0].user}: run this as that user, or as root")
+    return hits[0]
 
 
 def _why_not(pid: int | None) -> str:
@@ -147,5 +147,5 @@ def _why_not(pid: int | None) -> str:
     return ": there is no such process (ids in a container differ from those outside)"
 
 
-def _listed(found: Sequence[Process]) -> str:
-    return ", ".join(f"{one.pid} at {one.endpoint}" for one in found[:5])
+def _listed(hits: Sequence[Process]) -> str:
+    return ", ".join(f"{one.pid} at {one.endpoint}" for one in hits[:5])

@@ -70,10 +70,10 @@ def environment_after(follows: EnvironmentFollows) -> Reading[Environment]:
 def _message(payload: Reader) -> str | None:
     """Newer runtimes say in words why."""
     try:
-        found: Any = TextType().read(payload)
+        text: Any = TextType().read(payload)
     except Malformed:
         return None
-    return found or None
+    return text or None
 
 
 ANSWER_SECONDS: Final = 10.0

@@ -46,7 +46,7 @@ class Listener(Summary):
         self._waiting: dict[UUID, Connection] = {}
         self._new: list[Advertisement] = []
         self._met: set[UUID] = set()
-        self._made: tuple[int, int] | None = None
+        self._identity: tuple[int, int] | None = None
         self.socket = socket.socket(endpoint.family)
         try:
             self._bind(endpoint.address)
@@ -72,8 +72,8 @@ class Listener(Summary):
             self._bound(address)
         finally:
             os.umask(before)
-        found = os.lstat(address)
-        self._made = found.st_dev, found.st_ino
+        status = os.lstat(address)
+        self._identity = status.st_dev, status.st_ino
 
     def _bound(self, address: str | tuple[str, int]) -> None:
         try:
@@ -93,10 +93,10 @@ class Listener(Summary):
         for connection in self._waiting.values():
             connection.close()
         self._waiting.clear()
-        if self._made is not None and isinstance(self.endpoint.address, str):
+        if self._identity is not None and isinstance(self.endpoint.address, str):
             with contextlib.suppress(OSError):
-                found = os.lstat(self.endpoint.address)
-                if (found.st_dev, found.st_ino) == self._made:
+                status = os.lstat(self.endpoint.address)
+                if (status.st_dev, status.st_ino) == self._identity:
                     os.unlink(self.endpoint.address)
 
     def wait(self, seconds: float) -> RuntimePort:
@@ -114,9 +114,9 @@ class Listener(Summary):
     def connection_of(self, cookie: UUID, seconds: float) -> Connection:
         """The connection that a runtime holds ready. Raises DiagnosticsError on timeout."""
         until = time.monotonic() + seconds
-        while (found := self._waiting.pop(cookie, None)) is None or _is_gone(found):
+        while (connection := self._waiting.pop(cookie, None)) is None or _is_gone(connection):
             self._accept(until, f"the process did not connect to {self.endpoint} again: is it still running?")
-        return found
+        return connection
 
     def _accept(self, until: float, why: str) -> None:
         left = until - time.monotonic()
@@ -157,8 +157,8 @@ class Listener(Summary):
 
     def take_waiting(self, cookie: UUID) -> Connection | None:
         """The connection that a runtime holds ready, if it has one."""
-        found = self._waiting.pop(cookie, None)
-        return None if found is None or _is_gone(found) else found
+        connection = self._waiting.pop(cookie, None)
+        return None if connection is None or _is_gone(connection) else connection
 
     def take_new(self) -> RuntimePort | None:
         """A runtime that is new, if there is one."""
@@ -186,10 +186,10 @@ class RuntimePort:
 def _remove_dead(path: str) -> None:
     """Remove a socket that a listener left which has ended. Raises DiagnosticsError if there is anything else."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return
-    if not stat.S_ISSOCK(found.st_mode):
+    if not stat.S_ISSOCK(status.st_mode):
         raise DiagnosticsError(f"cannot listen at {path}: there is a file with that name; choose another path")
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(1)

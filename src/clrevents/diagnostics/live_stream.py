@@ -52,7 +52,7 @@ class LiveStream:
         if self._feed is not None:
             self._feed.observe(self.decoder)
         self._file: int | None = None
-        self._held = False
+        self._on_hold = False
         self._ended = False
         self._broken = False
         self._listed: bytes | None = None
@@ -66,7 +66,7 @@ class LiveStream:
     def take(self, data: memoryview) -> list[Batch]:
         """The next bytes; the batches that they complete."""
         self.bytes += len(data)
-        self._held = True
+        self._on_hold = True
         return self._taken(self.processor.feed(data))
 
     def _taken(self, pieces: list[memoryview]) -> list[Batch]:
@@ -84,12 +84,12 @@ class LiveStream:
     @property
     def waits(self) -> bool:
         """Whether events may wait to be put in order, which `quiet` releases."""
-        return self._held or self.processor.waits
+        return self._on_hold or self.processor.waits
 
     def quiet(self) -> list[Batch]:
         """Nothing has come for a while. Runtimes rarely say that nothing earlier can follow, so waiting events are
         released now: a runtime writes the buffers of all threads at once, and they have arrived."""
-        self._held = False
+        self._on_hold = False
         return [*self._taken(self.processor.quiet()), *self._decoded(Decoder.flush)]
 
     def end(self) -> list[Batch]:

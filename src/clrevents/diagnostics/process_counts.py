@@ -313,8 +313,8 @@ def limits_of(groups: str, mounts: str) -> GroupLimits | None:
     """Of the texts of /proc/PID/cgroup and /proc/self/mountinfo; None if no group of it can be seen."""
     lines = [line.split(":", 2) for line in groups.splitlines()]
     paths = {kind: path for _, kinds, path in lines for kind in kinds.split(",")}
-    found = dict(_folders(paths, mounts))
-    unified, cpu, account, memory = (found.get(kind, []) for kind in ("", "cpu", "cpuacct", "memory"))
+    folders_of_groups = dict(_folders(paths, mounts))
+    unified, cpu, account, memory = (folders_of_groups.get(kind, []) for kind in ("", "cpu", "cpuacct", "memory"))
     if not (cpu or unified):
         return None
     group, *processors = _tightest(cpu or unified, not cpu)
@@ -330,9 +330,9 @@ def limits_of(groups: str, mounts: str) -> GroupLimits | None:
     limited = [(_number(folder / names[0]), -at, folder) for at, folder in enumerate(memory or unified)]
     # Nothing is limited to nothing: a limit of 0 is one that is not known.
     limit, _, folder = min((one for one in limited if 0 < one[0] < _NO_LIMIT), default=(-1, 0, None))
-    held = -1 if not limited else _number((folder or limited[0][2]) / names[1])
+    memory_limit = -1 if not limited else _number((folder or limited[0][2]) / names[1])
     counted = (used, stat.get("nr_periods", -1), stat.get("nr_throttled", -1), stopped)
-    return GroupLimits(group, (processors[0], processors[1]), counted, (limit, held))
+    return GroupLimits(group, (processors[0], processors[1]), counted, (limit, memory_limit))
 
 
 def _folders(paths: Mapping[str, str], mounts: str) -> Iterator[tuple[str, list[Path]]]:
@@ -352,16 +352,16 @@ def _folders(paths: Mapping[str, str], mounts: str) -> Iterator[tuple[str, list[
 
 def _tightest(folders: list[Path], unified: bool) -> tuple[Path, int, int]:
     """The group with the smallest share of processors, its quota and its period in nanoseconds."""
-    found = (inf, folders[0], -1, -1)
+    tightest = (inf, folders[0], -1, -1)
     for folder in folders:
         with suppress(OSError, ValueError):
             if unified:
                 quota, period = (folder / "cpu.max").read_text().split()
             else:
                 quota, period = ((folder / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period"))
-            if quota not in ("max", "-1") and int(quota) / int(period) < found[0]:
-                found = int(quota) / int(period), folder, 1000 * int(quota), 1000 * int(period)
-    return found[1:]
+            if quota not in ("max", "-1") and int(quota) / int(period) < tightest[0]:
+                tightest = int(quota) / int(period), folder, 1000 * int(quota), 1000 * int(period)
+    return tightest[1:]
 
 
 def _number(path: Path) -> int:

@@ -272,16 +272,16 @@ def find_profile(name: str) -> Profile:
 
 def joined_profiles(names: Iterable[str]) -> Profile:
     """A profile that records what all of these record."""
-    found = [find_profile(name) for name in names]
-    if len(found) == 1:
-        return found[0]
-    rundowns = [profile.rundown for profile in found]
+    profiles = [find_profile(name) for name in names]
+    if len(profiles) == 1:
+        return profiles[0]
+    rundowns = [profile.rundown for profile in profiles]
     return Profile(
-        ",".join(profile.name for profile in found),
-        " ".join(profile.purpose for profile in found),
-        united(provider for profile in found for provider in profile.providers),
-        " ".join(profile.cost for profile in found),
-        tuple(dict.fromkeys(report for profile in found for report in profile.reports)),
+        ",".join(profile.name for profile in profiles),
+        " ".join(profile.purpose for profile in profiles),
+        united(provider for profile in profiles for provider in profile.providers),
+        " ".join(profile.cost for profile in profiles),
+        tuple(dict.fromkeys(report for profile in profiles for report in profile.reports)),
         # Each needs its own part of the list, and only the whole one holds all parts.
         rundowns[0] if len(set(rundowns)) == 1 else True,
     )
@@ -320,16 +320,16 @@ def event_filters(only: Iterable[str], without: Iterable[str], registry: Registr
 
     Raises UnknownEventError for an event whose id is unknown, ValueError for both of one provider.
     """
-    found: dict[str, EventFilter] = {}
+    filters: dict[str, EventFilter] = {}
     for chosen, selectors in ((True, only), (False, without)):
         for provider, id in dict.fromkeys(pair for one in selectors for pair in _ids(one, registry)):
             if provider == RUNDOWN:
                 raise ValueError("events of the list at the end cannot be chosen one by one")
-            before = found.get(provider, EventFilter(provider, chosen, ()))
+            before = filters.get(provider, EventFilter(provider, chosen, ()))
             if before.only != chosen:
                 raise ValueError(f"of {provider}, give either the events to record or those to leave out")
-            found[provider] = EventFilter(provider, chosen, (*before.ids, id))
-    return tuple(found.values())
+            filters[provider] = EventFilter(provider, chosen, (*before.ids, id))
+    return tuple(filters.values())
 
 
 def _ids(selector: str, registry: Registry) -> list[tuple[str, int]]:
@@ -341,8 +341,8 @@ def _ids(selector: str, registry: Registry) -> list[tuple[str, int]]:
 
 def _providers(selector: Any, registry: Registry) -> list[Provider]:
     if isinstance(selector, type):
-        told = getattr(selector, "__event__", None)
-        return [_provider(told.provider, told.keywords, told.level)] if told is not None else []
+        event = getattr(selector, "__event__", None)
+        return [_provider(event.provider, event.keywords, event.level)] if event is not None else []
     if not isinstance(selector, str):
         return _of_known(registry, selector.provider, selector.id) or [_whole(selector.provider)]
     try:
@@ -355,13 +355,13 @@ def _providers(selector: Any, registry: Registry) -> list[Provider]:
         if not slash or "*" in provider:
             raise
         return [_whole(provider_name(provider))]
-    found = [one for entry in entries for one in _of_known(registry, entry.provider, entry.id)]
+    kinds = [one for entry in entries for one in _of_known(registry, entry.provider, entry.id)]
     if is_glob(selector):
-        found = [one for one in map(_cheap, found) if one.keywords]
+        kinds = [one for one in map(_cheap, kinds) if one.keywords]
     provider, slash, _ = selector.rpartition("/")
-    if not found and slash and "*" not in provider:
+    if not kinds and slash and "*" not in provider:
         return [_whole(provider_name(provider))]
-    return found
+    return kinds
 
 
 def _of_known(registry: Registry, provider: str, id: int) -> list[Provider]:

@@ -120,9 +120,9 @@ def parse_providers(text: str) -> list[Provider]:
 
 def united(providers: Iterable[Provider]) -> tuple[Provider, ...]:
     """One for each name: combined keywords, the highest level. Raises ValueError if two have different arguments."""
-    found: dict[str, Provider] = {}
+    by_name: dict[str, Provider] = {}
     for one in providers:
-        other = found.get(one.name, one)
+        other = by_name.get(one.name, one)
         if None not in (one.arguments, other.arguments) and one.arguments != other.arguments:
             raise ValueError(
                 f"{one.name} is given twice with different arguments ({other.arguments} and {one.arguments}); give "
@@ -135,10 +135,10 @@ def united(providers: Iterable[Provider]) -> tuple[Provider, ...]:
         }
         if isinstance(one, AwaitEvents) or isinstance(other, AwaitEvents):
             kept = [each.kept if isinstance(each, AwaitEvents) else each.keywords for each in (one, other)]
-            found[one.name] = AwaitEvents(**common, kept=kept[0] | kept[1])
+            by_name[one.name] = AwaitEvents(**common, kept=kept[0] | kept[1])
         else:
-            found[one.name] = Provider(one.name, **common)
-    return tuple(found.values())
+            by_name[one.name] = Provider(one.name, **common)
+    return tuple(by_name.values())
 
 
 # Names that dotnet-trace takes for the runtime's keywords, where they are not the keywords' own.

@@ -79,7 +79,7 @@ class Recorder:
         self._done: deque[RecordedFile] = deque()
         self._began = time.monotonic()
         self._cut = self._began
-        self._found: float | None = None
+        self._event_at: float | None = None
         self._stopping = False
         self.why = ""
         """What ended the recording, for people."""
@@ -87,7 +87,7 @@ class Recorder:
     @property
     def found(self) -> bool:
         """Whether the event waited for came."""
-        return self._found is not None
+        return self._event_at is not None
 
     @property
     def unmet(self) -> list[str]:
@@ -102,13 +102,13 @@ class Recorder:
 
     def run(self, tell: Callable[[Progress], None] = lambda progress: None) -> list[RecordedFile]:
         """Go on until the end; what became of each file that was kept, oldest first."""
-        told = 0.0
+        told_at = 0.0
         try:
             while self._tapes:
                 self._step()
                 now = time.monotonic()
-                if now - told >= _GAP:
-                    told = now
+                if now - told_at >= _GAP:
+                    told_at = now
                     tell(self._progress(now))
         finally:
             # Only an error in here, or in `tell`, leaves any.
@@ -123,8 +123,8 @@ class Recorder:
                 tape.count_a_little()
             elif tape.end is None:
                 tape.count(_WAIT)
-            if tape.seen and self._found is None:
-                self._found = time.monotonic()
+            if tape.seen and self._event_at is None:
+                self._event_at = time.monotonic()
             if tape.end is not None:
                 self._tapes.remove(tape)
                 self._finish(tape)
@@ -155,7 +155,7 @@ class Recorder:
             self._stop("stopped")
         elif plan.duration is not None and now - self._began >= with_last_collection(plan.duration, self._settings):
             self._stop("the time was up")
-        elif self._found is not None and now - self._found >= plan.after:
+        elif self._event_at is not None and now - self._event_at >= plan.after:
             self._stop(f"{plan.until.selector if plan.until else 'the event'} came")
         elif plan.rotate is not None and now - self._cut >= plan.rotate and not self._stopping:
             self._rotate(now)

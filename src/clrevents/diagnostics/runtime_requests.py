@@ -111,14 +111,14 @@ class SessionSettings:
 
     def unmet(self, command: Command[Any]) -> list[str]:
         """What a runtime that understood this request only does not do, in words."""
-        found = []
+        reasons = []
         if self.filters and not isinstance(command, CollectTracing5):
-            found.append(
+            reasons.append(
                 "this runtime cannot leave out single events (.NET 10 can): all with their keywords are recorded"
             )
         if self.blocks and not isinstance(command, CollectTracing6):
-            found.append("this runtime cannot wait while its buffer is full (.NET 11 can): it drops events then")
-        return found
+            reasons.append("this runtime cannot wait while its buffer is full (.NET 11 can): it drops events then")
+        return reasons
 
     def _filtered(self, one: Provider) -> FilteredProvider:
         chosen = next((filter for filter in self.filters if filter.provider == one.name), EventFilter("", False, ()))
@@ -152,8 +152,8 @@ def first_understood(endpoint: Endpoint, commands: tuple[Command[Any], ...]) -> 
 
 def info(endpoint: Endpoint) -> Steps[RuntimeInfo]:
     """Its identity, which .NET Core 3 does not give."""
-    found: ProcessInfo | ProcessInfo2 | ProcessInfo3 = yield from first_understood(endpoint, _INFO)
-    known = attrs.asdict(found)
+    identity: ProcessInfo | ProcessInfo2 | ProcessInfo3 = yield from first_understood(endpoint, _INFO)
+    known = attrs.asdict(identity)
     known.pop("version", None)
     return RuntimeInfo(**known)
 
@@ -164,10 +164,10 @@ def environment(endpoint: Endpoint) -> Steps[dict[str, str]]:
     connection = yield from open_request(endpoint, command)
     try:
         follows = yield from take_in(connection, answer_to(command))
-        found = yield from take_in(connection, environment_after(follows))
+        variables = yield from take_in(connection, environment_after(follows))
     finally:
         connection.close()
-    return {name: value for name, _, value in (text.partition("=") for text in found.variables if text)}
+    return {name: value for name, _, value in (text.partition("=") for text in variables.variables if text)}
 
 
 def resume(endpoint: Endpoint) -> Steps[None]:
@@ -207,12 +207,12 @@ def suited(endpoint: Endpoint, settings: SessionSettings) -> Steps[SessionSettin
     if not any(isinstance(one, AwaitEvents) for one in settings.providers):
         return settings
     try:
-        found = yield from info(endpoint)
+        runtime = yield from info(endpoint)
     except DiagnosticsError as error:
         if error.hresult is None:
             raise
         return settings.for_runtime(0)
-    major = (found.runtime_version or "0").partition(".")[0]
+    major = (runtime.runtime_version or "0").partition(".")[0]
     return settings.for_runtime(int(major) if major.isdigit() else 0)
 
 

@@ -87,7 +87,7 @@ class SessionOptions(Summary):
         processor: float | None = None,
         **filters: Unpack[FilterOptions],
     ) -> None:
-        self.process = process if isinstance(process, Process) else _found(process)
+        self.process = process if isinstance(process, Process) else _process(process)
         wanted = [Provider.parse(one) if isinstance(one, str) else one for one in providers]
         if profile is None and not wanted and selectors:
             wanted = list(providers_for(selectors, registry or DEFAULT))
@@ -227,5 +227,5 @@ class Session(SessionOptions):
         yield from self._stream.end()
 
 
-def _found(process: int | str) -> Process:
+def _process(process: int | str) -> Process:
     return find_process(process) if isinstance(process, int) else find_process(name=process)

@@ -93,11 +93,11 @@ class RecordedFile:
 
 def _filter_marks(channel: Channel, settings: SessionSettings) -> list[OwnEvent]:
     """What says in the file that events were left out, if they were: the runtime does not say it."""
-    found = []
+    marks = []
     for one in settings.filters if channel.filters else ():
         ids = ",".join(map(str, one.ids))
-        found.append(own_event(0, "EventsFiltered", int(one.only), f"{one.provider}:{ids}"))
-    return found
+        marks.append(own_event(0, "EventsFiltered", int(one.only), f"{one.provider}:{ids}"))
+    return marks
 
 
 class Tape:
@@ -224,12 +224,12 @@ class Tape:
         """Whether the event waited for is among those of a step."""
         if self._watch is not None and self._watcher is not None and not self.seen:
             try:
-                found = step(self._watcher)
+                matching = step(self._watcher)
             except TraceError:
                 # What cannot be read is recorded all the same.
                 self._watcher = None
                 return
-            self.seen = any(self._watch.meets(event.payload) for batch in found for event in batch)
+            self.seen = any(self._watch.meets(event.payload) for batch in matching for event in batch)
 
     def recorded(self) -> RecordedFile:
         """Finish: flush the file to disk, count the rest within limits, close it."""

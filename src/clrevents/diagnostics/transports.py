@@ -76,10 +76,10 @@ class SocketEndpoint:
         """Refuse a file that another user may have put at the path. Raises DiagnosticsError."""
         if isinstance(self.address, str):
             try:
-                found = os.lstat(self.address)
+                status = os.lstat(self.address)
             except OSError as error:
                 raise unreachable(str(self), error) from None
-            if not stat.S_ISSOCK(found.st_mode):
+            if not stat.S_ISSOCK(status.st_mode):
                 raise DiagnosticsError(f"{self.address} is not a socket: it was not created by a .NET runtime")
 
     def check_listener(self, connected: socket.socket) -> None:

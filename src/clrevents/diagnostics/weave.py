@@ -95,7 +95,7 @@ class Weave:
         self._offset = 0
         self._rest = 0
         """How much of the object that has begun is still to come."""
-        self._held = b""
+        self._waiting = b""
         """The beginning of one that is not known yet."""
         self._over = False
 
@@ -103,7 +103,7 @@ class Weave:
         """The next bytes of the stream; what to write in their place."""
         if self._over:
             return [data]
-        view = memoryview(self._held + bytes(data)) if self._held else data
+        view = memoryview(self._waiting + bytes(data)) if self._waiting else data
         out: list[memoryview] = []
         at = written = 0
         while at < len(view) and not self._over:
@@ -112,18 +112,18 @@ class Weave:
                 self._rest -= step
                 at += step
                 continue
-            found = _object(view[at : at + _MOST], self._offset + at)
-            if found is None:
+            object_ = _object(view[at : at + _MOST], self._offset + at)
+            if object_ is None:
                 break
-            own = self._before(found, self._offset + at)
+            own = self._before(object_, self._offset + at)
             if own:
                 out += (view[written:at], memoryview(own))
                 written = at
-            self._rest = found.size
+            self._rest = object_.size
         if self._over:
             at = len(view)
         out.append(view[written:at])
-        self._held = bytes(view[at:])
+        self._waiting = bytes(view[at:])
         self._offset += at
         return out
 
@@ -143,9 +143,9 @@ class Weave:
             self._last()
             out = self._due(None)
             self._over = True
-        if self._held:
-            out.append(memoryview(self._held))
-            self._held = b""
+        if self._waiting:
+            out.append(memoryview(self._waiting))
+            self._waiting = b""
         return out
 
     def _due(self, until: int | None) -> list[memoryview]:
@@ -155,13 +155,13 @@ class Weave:
         own = self._woven(None if until is None else until + self._shift, self._offset)
         return [memoryview(own)] if own else []
 
-    def _before(self, found: _Object, offset: int) -> bytes:
+    def _before(self, object_: _Object, offset: int) -> bytes:
         """What to write before an object."""
-        match found.kind:
+        match object_.kind:
             case "trace" | "foreign":
-                self._began = 0 if found.clock is None else found.clock.ticks
-                self._shift = self._begun(found.clock)
-                self._over = self._shift is None or found.kind == "foreign"
+                self._began = 0 if object_.clock is None else object_.clock.ticks
+                self._shift = self._begun(object_.clock)
+                self._over = self._shift is None or object_.kind == "foreign"
             case "end":
                 self._last()
                 own = self._woven(None, offset)
@@ -169,7 +169,7 @@ class Weave:
                 return own
             case "block" if self._shift is not None:
                 waited = time.monotonic_ns() - HOLD_NS + self._shift
-                return self._woven(waited if found.until is None else max(found.until, waited), offset)
+                return self._woven(waited if object_.until is None else max(object_.until, waited), offset)
         return b""
 
     def _woven(self, until: int | None, offset: int) -> bytes:

@@ -254,12 +254,12 @@ def stack_bytes(stack: Stack, pointer_size: int) -> bytes:
 
 def stacks(first_id: int, listed: Iterable[Stack], pointer_size: int) -> bytes:
     """A stack block's content: first id, count, and stacks (docs/format.md, "Blocks of NetTrace 4", "NetTrace 6")."""
-    found = [stack_bytes(stack, pointer_size) for stack in listed]
+    encoded = [stack_bytes(stack, pointer_size) for stack in listed]
     return b"".join(
         (
             unsigned(first_id, 4, "first stack id"),
-            checked(len(found), 0, (1 << 31) - 1, "the number of stacks").to_bytes(4, "little"),
-            *(signed(len(stack), 4, "a stack's size") + stack for stack in found),
+            checked(len(encoded), 0, (1 << 31) - 1, "the number of stacks").to_bytes(4, "little"),
+            *(signed(len(stack), 4, "a stack's size") + stack for stack in encoded),
         )
     )
 

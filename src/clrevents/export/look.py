@@ -74,9 +74,9 @@ class Call(NamedTuple):
 def rows_by_thread(samples: Samples) -> list[Ints]:
     """The samples of each thread, in their order."""
     order = np.argsort(samples.thread, kind="stable")
-    found = np.split(order, np.searchsorted(samples.thread[order], np.arange(1, len(samples.threads))))
+    rows = np.split(order, np.searchsorted(samples.thread[order], np.arange(1, len(samples.threads))))
     # Without a thread there is one part, too, and it is empty.
-    return found[: len(samples.threads)]
+    return rows[: len(samples.threads)]
 
 
 def calls(samples: Samples, rows: Ints) -> Iterator[Call]:
@@ -84,7 +84,7 @@ def calls(samples: Samples, rows: Ints) -> Iterator[Call]:
 
     If a sample does not last until the next one, because others were removed, all calls end with it.
     """
-    found = array("q")
+    ends = array("q")
     open_: list[tuple[int, int]] = []
     before = 0
     for frames, since, until in _runs(samples, rows):
@@ -92,11 +92,11 @@ def calls(samples: Samples, rows: Ints) -> Iterator[Call]:
         if before == since:
             while same < min(len(frames), len(open_)) and open_[same][0] == frames[same]:
                 same += 1
-        _close(found, open_, same, before)
+        _close(ends, open_, same, before)
         open_ += [(frame, since) for frame in frames[same:]]
         before = until
-    _close(found, open_, 0, before)
-    columns = np.frombuffer(found, dtype=np.int64).reshape(-1, 4)
+    _close(ends, open_, 0, before)
+    columns = np.frombuffer(ends, dtype=np.int64).reshape(-1, 4)
     order = np.lexsort((columns[:, 2], columns[:, 0]))
     for begin in range(0, len(order), _PORTION):
         yield from (Call(*values) for values in columns[order[begin : begin + _PORTION]].tolist())
@@ -117,9 +117,9 @@ def _runs(samples: Samples, rows: Ints) -> Iterator[tuple[list[int], int, int]]:
             yield samples.frame_ids(number)[::-1], since, until
 
 
-def _close(found: array[int], open_: list[tuple[int, int]], depth: int, end: int) -> None:
+def _close(ends: array[int], open_: list[tuple[int, int]], depth: int, end: int) -> None:
     """End the calls from this depth on."""
     for place in range(depth, len(open_)):
         frame, since = open_[place]
-        found.extend((since, end, place, frame))
+        ends.extend((since, end, place, frame))
     del open_[depth:]

@@ -52,9 +52,9 @@ def varint(value: int) -> bytes:
     """Seven bits a byte, lowest first; all but the last have the top bit set."""
     if value < 0x4000:
         return _SHORT[value]
-    found = bytearray()
+    encoded = bytearray()
     while value >= 0x80:
-        found.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    encoded.append(value)
+    return bytes(encoded)

@@ -129,7 +129,7 @@ def fleet_answer(
     declared: AnyReport,
     parameters: object,
     wanted: Sequence[str] | None,
-    found: Sequence[tuple[str, KeptAnswer]],
+    answers: Sequence[tuple[str, KeptAnswer]],
 ) -> FleetAnswer:
     """The answers of these traces as one; `wanted` are the tables, None for all that are not bulk."""
     chosen = [t for t in declared.answer.tables() if (not t.bulk if wanted is None else t.name in wanted)]
@@ -137,59 +137,59 @@ def fleet_answer(
     for table in chosen:
         joined = Joined()
         joined.add("", empty_tables(declared.name)[table.name])
-        for path, one in found:
+        for path, one in answers:
             joined.add(path, one.tables[table.name])
         tables[table.name] = joined.table()
-    traces = tuple(path for path, _ in found)
-    metrics = declared.metrics if found else ()
-    coverages = [one.coverage for _, one in found]
+    traces = tuple(path for path, _ in answers)
+    metrics = declared.metrics if answers else ()
+    coverages = [one.coverage for _, one in answers]
     return FleetAnswer(
         declared.name,
         parameters,
         traces,
         coverages[0] if len(set(coverages)) == 1 else "partial" if coverages else "none",
-        {m.name: _over_all([one.metrics[m.name] for _, one in found]) for m in metrics},
-        _by_trace(declared, found),
-        _facts(declared.answer.facts_class(), found),
+        {m.name: _over_all([one.metrics[m.name] for _, one in answers]) for m in metrics},
+        _by_trace(declared, answers),
+        _facts(declared.answer.facts_class(), answers),
         row_table(
             _NoteRow,
             (
                 _NoteRow(path, n.id, n.severity, n.message, n.touches, n.remedy, n.record)
-                for path, one in found
+                for path, one in answers
                 for n in one.notes
             ),
         ),
         tables,
-        {path: one.metrics for path, one in found},
+        {path: one.metrics for path, one in answers},
     )
 
 
-def _over_all(found: Sequence[Metric]) -> Metric:
+def _over_all(metrics: Sequence[Metric]) -> Metric:
     """One metric over all traces. A sum without some of them would be wrong: the reason says how many are unknown."""
-    merged = merged_metric(found, _SEVERAL)
-    told = [metric for metric in found if metric.value is not None]
-    if merged.value is None and merged.merge != "none" and told:
-        traces = counted(len(found), "trace lacks", "traces lack")
-        why = f"{len(found) - len(told)} of {traces} it; the {merged.merge} of the others is "
-        return attrs.evolve(merged, reason=f"{why}{metric_text(merged_metric(told))}")
+    merged = merged_metric(metrics, _SEVERAL)
+    known = [metric for metric in metrics if metric.value is not None]
+    if merged.value is None and merged.merge != "none" and known:
+        traces = counted(len(metrics), "trace lacks", "traces lack")
+        why = f"{len(metrics) - len(known)} of {traces} it; the {merged.merge} of the others is "
+        return attrs.evolve(merged, reason=f"{why}{metric_text(merged_metric(known))}")
     return merged
 
 
-def _by_trace(declared: AnyReport, found: Sequence[tuple[str, KeptAnswer]]) -> Table:
-    first = row_table(_TraceCoverage, (_TraceCoverage(path, one.coverage) for path, one in found))
-    fields, columns = list(first.fields), [*first.parts[0]] if found else []
+def _by_trace(declared: AnyReport, answers: Sequence[tuple[str, KeptAnswer]]) -> Table:
+    first = row_table(_TraceCoverage, (_TraceCoverage(path, one.coverage) for path, one in answers))
+    fields, columns = list(first.fields), [*first.parts[0]] if answers else []
     for metric in declared.metrics:
         # The same type whatever the traces say, so that any number of them agree.
         type = ColumnType("int64" if metric.unit in _WHOLE else "float64")
         fields.append(TableField(metric.name, type, nullable=True))
-        if found:
-            columns.append(from_values(type, [one.metrics[metric.name].value for _, one in found]))
-    return Table(tuple(fields), (tuple(columns),) if found else ())
+        if answers:
+            columns.append(from_values(type, [one.metrics[metric.name].value for _, one in answers]))
+    return Table(tuple(fields), (tuple(columns),) if answers else ())
 
 
-def _facts(facts_class: type[Any], found: Sequence[tuple[str, KeptAnswer]]) -> Table:
-    paths = [path for path, _ in found]
+def _facts(facts_class: type[Any], answers: Sequence[tuple[str, KeptAnswer]]) -> Table:
+    paths = [path for path, _ in answers]
     if not columns_of(facts_class):
         return row_table(_TraceOnly, map(_TraceOnly, paths))
-    held: ReportTable[object] = ReportTable.of(facts_class, [one.facts for _, one in found])
-    return rows_of_traces(paths, held.table)
+    facts: ReportTable[object] = ReportTable.of(facts_class, [one.facts for _, one in answers])
+    return rows_of_traces(paths, facts.table)

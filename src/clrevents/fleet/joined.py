@@ -116,10 +116,11 @@ def _path_column(path: str, rows: int) -> Column:
 
 def fitted(wanted: Sequence[TableField], own: Sequence[TableField], part: Sequence[Column]) -> list[Column]:
     """The columns in this order and of these types; those that are not there are null."""
-    held = {field.name: column for field, column in zip(own, part, strict=True)}
+    by_name = {field.name: column for field, column in zip(own, part, strict=True)}
     rows = len(part[0])
     return [
-        widened(held[field.name], field.type) if field.name in held else nulls(field.type, rows) for field in wanted
+        widened(by_name[field.name], field.type) if field.name in by_name else nulls(field.type, rows)
+        for field in wanted
     ]
 
 
@@ -155,12 +156,12 @@ class SqlTable:
         pa = needed("pyarrow", "query", "SQL")
         own = Joined()
         own.add(path, table)
-        found = sql_arrow(own.table()).replace_schema_metadata(None)
-        key = str(found.schema)
+        rows = sql_arrow(own.table()).replace_schema_metadata(None)
+        key = str(rows.schema)
         if key not in self._writers:
             sink = pa.OSFile(str(self._folder / f"{len(self._writers)}.arrow"), "wb")
-            self._writers[key] = sink, needed("pyarrow.ipc", "query", "SQL").new_file(sink, found.schema)
-        self._writers[key][1].write_table(found)
+            self._writers[key] = sink, needed("pyarrow.ipc", "query", "SQL").new_file(sink, rows.schema)
+        self._writers[key][1].write_table(rows)
         return None
 
     def close(self) -> Any:

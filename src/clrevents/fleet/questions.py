@@ -228,12 +228,12 @@ class KeptAnswer:
     @classmethod
     def of(cls, report: str, answer: Answer[object], tables: tuple[str, ...] | None) -> KeptAnswer:
         """With these tables, or without the bulk ones."""
-        held = {
+        tables_kept = {
             t.name: answer.table(t.name).table
             for t in answer.tables()
             if (not t.bulk if tables is None else t.name in tables)
         }
-        return cls(report, answer.coverage, answer.notes, answer.facts, answer.metrics, held)
+        return cls(report, answer.coverage, answer.notes, answer.facts, answer.metrics, tables_kept)
 
     def __reduce__(self) -> tuple[object, ...]:
         parts = {name: table.parts for name, table in self.tables.items()}
@@ -249,17 +249,17 @@ def _received(
     parts: Mapping[str, tuple[tuple[Column, ...], ...]],
 ) -> KeptAnswer:
     empty = empty_tables(report)
-    tables = {name: Table(empty[name].fields, held) for name, held in parts.items()}
+    tables = {name: Table(empty[name].fields, columns) for name, columns in parts.items()}
     return KeptAnswer(report, coverage, notes, facts, metrics, tables)
 
 
 @cache
 def empty_tables(report: str) -> Mapping[str, Table]:
     """The tables of a report by name, without any rows."""
-    found: dict[str, Table] = {}
+    tables: dict[str, Table] = {}
     for table in find_report(report).answer.tables():
-        found[table.name] = ReportTable.empty(table.row_class).table
-    return found
+        tables[table.name] = ReportTable.empty(table.row_class).table
+    return tables
 
 
 @frozen

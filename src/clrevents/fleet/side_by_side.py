@@ -130,14 +130,14 @@ class SideBySide:
         suspects, others = lost[: self._jobs + 1], lost[self._jobs + 1 :]
         paths = [*first.paths, *(path for place in suspects for path in waiting[place].paths)]
         outcomes = deque(self._alone(question, paths, main))
-        found = [outcomes.popleft() for _ in first.paths]
+        outcomes_of_bundle = [outcomes.popleft() for _ in first.paths]
         for place in suspects:
             future: Future[list[TraceOutcome[T]]] = Future()
             future.set_result([outcomes.popleft() for _ in waiting[place].paths])
             waiting[place] = attrs.evolve(waiting[place], future=future)
         for place in others:
             waiting[place] = self._submit(question, waiting[place].paths, main)
-        return found
+        return outcomes_of_bundle
 
     def _alone(self, question: Question[T], paths: Sequence[str], main: bool) -> list[TraceOutcome[T]]:
         """Ask traces again, one by one, that were asked when a process died: it may have been another one's fault."""

@@ -65,12 +65,12 @@ class TraceBatches:
     problems: tuple[TraceProblem, ...] = attrs.field(default=(), init=False)
 
     def __iter__(self) -> Iterator[Any]:
-        found = self._read()
+        reader = self._read()
         while True:
             # Not around the whole loop: what the reader warns of is no business of ours.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TraceWarning)
-                batch = next(found, None)
+                batch = next(reader, None)
             if batch is None:
                 return
             yield batch

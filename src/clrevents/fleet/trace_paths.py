@@ -27,12 +27,12 @@ def trace_paths(places: Places) -> tuple[str, ...]:
     TypeError for anything but paths.
     """
     given = [places] if isinstance(places, str | os.PathLike) else list(places)
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for place in given:
         if not isinstance(place, str | os.PathLike):
             raise TypeError(f"expected paths, patterns or URLs, not {type(place).__name__}")
-        found.update(dict.fromkeys(_expanded(str(os.fspath(place)))))
-    return tuple(found)
+        paths.update(dict.fromkeys(_expanded(str(os.fspath(place)))))
+    return tuple(paths)
 
 
 def _expanded(place: str) -> Iterator[str]:
@@ -67,10 +67,10 @@ def _expanded_url(url: str) -> Iterator[str]:
     yield from _some(url, sorted(system.unstrip_protocol(name) for name in system.glob(path)))
 
 
-def _some(place: str, found: list[str]) -> list[str]:
-    if not found:
+def _some(place: str, paths: list[str]) -> list[str]:
+    if not paths:
         raise FileNotFoundError(f"no trace in {place}" if os.path.isdir(place) else f"no trace matches {place}")
-    return list(map(FoundPath, found))
+    return list(map(FoundPath, paths))
 
 
 def file_size(path: str, remote: int) -> int:

@@ -107,7 +107,7 @@ class Traces:
         self._workers = SideBySide(jobs or usable_processors(), opening)
         self._problems: dict[TraceProblem, None] = {}
         self._scanned = False
-        self._held: list[object] = []
+        self._kept_alive: list[object] = []
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ class Traces:
     def close(self) -> None:
         """End the processes that read traces. Answers stay usable, except for duckdb's relations."""
         self._workers.close()
-        self._held.clear()
+        self._kept_alive.clear()
 
     def __repr__(self) -> str:
         return f"<{counted(len(self), 'trace')}>"
@@ -184,8 +184,8 @@ class Traces:
         Columns: `trace`, `format`, `format_version`, `process_id`, `pointer_size`, `processors`, `start` (ISO 8601),
         `duration_ns`, `events`, `lost`, `bytes` (decompressed).
         """
-        found = dict(self._each(facts_of))
-        return rows_of_traces(tuple(found), ReportTable.of(TraceFacts, found.values()).table)
+        facts = dict(self._each(facts_of))
+        return rows_of_traces(tuple(facts), ReportTable.of(TraceFacts, facts.values()).table)
 
     def event_counts(self) -> Table:
         """The number of events of each kind in each trace, most frequent first.
@@ -267,8 +267,8 @@ class Traces:
         given = declared.parameters(**parameters)
         window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
         wanted = None if tables is None else tuple(tables)
-        found = list(self._each(AskReport(declared.name, given, window, wanted)))
-        return fleet_answer(declared, given, wanted, found)
+        answers = list(self._each(AskReport(declared.name, given, window, wanted)))
+        return fleet_answer(declared, given, wanted, answers)
 
     def reports(self, *names: str, **window: Unpack[WindowOptions]) -> dict[str, FleetAnswer]:
         """Several reports (all of them, unless `names` says which), by name, from one pass over each trace.
@@ -278,12 +278,12 @@ class Traces:
         chosen = tuple(dict.fromkeys(names or report_names()))
         declared = {name: find_report(name) for name in chosen}
         gathered: dict[str, list[tuple[str, KeptAnswer]]] = {name: [] for name in chosen}
-        for path, found in self._each(partial(kept_answers, names=chosen, window=window)):
-            for name, findings in found.items():
+        for path, kept in self._each(partial(kept_answers, names=chosen, window=window)):
+            for name, findings in kept.items():
                 gathered[name].append((path, findings))
         return {
-            name: fleet_answer(declared[name], declared[name].parameters(), None, found)
-            for name, found in gathered.items()
+            name: fleet_answer(declared[name], declared[name].parameters(), None, kept)
+            for name, kept in gathered.items()
         }
 
     def doctor(self, *rules: str, **window: Unpack[WindowOptions]) -> Table:
@@ -301,21 +301,21 @@ class Traces:
         `files` the query may read other files, too. Tables are gathered in temporary files, so memory does not grow
         with them: use the result before closing these traces. Raises what `Trace.query` raises.
         """
-        held = SqlFiles()
-        self._held.append(held)
+        sql_files = SqlFiles()
+        self._kept_alive.append(sql_files)
 
         def table(name: str) -> Any:
             own = {"traces": self.overview, "problems": lambda: self.problems, "tables": self._tables}
             whole = own.get(name.lower())
             if whole is not None:
                 return whole()
-            gathered = held.gather()
-            for path, found in self._each(partial(sql_table, name=name)):
-                if found is not None:
-                    self._note(gathered.add(path, found))
+            gathered = sql_files.gather()
+            for path, rows in self._each(partial(sql_table, name=name)):
+                if rows is not None:
+                    self._note(gathered.add(path, rows))
             return gathered.close()
 
-        return ask(sql, table, self._unknown, files, self._held)
+        return ask(sql, table, self._unknown, files, self._kept_alive)
 
     def _unknown(self, name: str) -> Exception:
         for _, error in self._each(partial(unknown_table, name=name)):
@@ -343,9 +343,9 @@ class Traces:
         wanted = None if columns is None else tuple(columns)
         return partial(table_of, selector=selector, columns=wanted, enum_names=enum_names, order=order, **filters)
 
-    def _joined(self, found: Iterator[tuple[str, Table]]) -> Table:
+    def _joined(self, tables: Iterator[tuple[str, Table]]) -> Table:
         joined = Joined()
-        for path, table in found:
+        for path, table in tables:
             self._note(joined.add(path, table) if table.fields else None)
         return joined.table()
 

@@ -90,14 +90,14 @@ def _rows(file: BinaryIO, sql: str, first: int, most: int) -> Rows:
         tables = tables_in_sql(trace)
         relation = ask(sql, tables.table, tables.unknown, False, [], _SETTINGS)
         columns = [] if relation is None else list(relation.columns)
-        found = [] if relation is None else relation.limit(most + 1, first).fetchall()
+        fetched = [] if relation is None else relation.limit(most + 1, first).fetchall()
     rows, size = [], 0
-    for values in found[:most]:
+    for values in fetched[:most]:
         rows.append(plain_value(dict(zip(columns, values, strict=True))))
         size += len(json.dumps(rows[-1]))
         if size > MOST:
             break
-    return rows, len(found) > len(rows)
+    return rows, len(fetched) > len(rows)
 
 
 def _limit_memory() -> None:
@@ -106,11 +106,11 @@ def _limit_memory() -> None:
         import resource
 
         with open("/proc/self/status", encoding="ascii") as status:
-            (held,) = (int(line.split()[1]) << 10 for line in status if line.startswith("VmData:"))
+            (used,) = (int(line.split()[1]) << 10 for line in status if line.startswith("VmData:"))
     except (ImportError, OSError, ValueError):
         # Only Linux counts what a process has written to; elsewhere the database alone bounds its memory.
         return
-    resource.setrlimit(resource.RLIMIT_DATA, (held + MEMORY, held + MEMORY))
+    resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, used + MEMORY))
 
 
 def _end_with_server(pipe: int) -> None:

@@ -75,24 +75,24 @@ class Desk:
         if not path:
             return self._traces(cursor)
         with self.shelf.book(path, progress) as book:
-            found = _about(book)
+            trace_facts = _about(book)
         rows = [
             {
                 "report": one.report,
                 "question": one.question,
                 # What the trace lost is missing from every answer.
-                "coverage": found.coverage if one.coverage == "full" else one.coverage,
+                "coverage": trace_facts.coverage if one.coverage == "full" else one.coverage,
                 "not_recorded": list(one.missing),
             }
-            for one in sorted(found.reports, key=lambda one: ("full", "partial", "none").index(one.coverage))
+            for one in sorted(trace_facts.reports, key=lambda one: ("full", "partial", "none").index(one.coverage))
         ]
-        facts, numbers = found.facts, {n: int(found.metrics[n].value or 0) for n in _NUMBERS}
+        facts, numbers = trace_facts.facts, {n: int(trace_facts.metrics[n].value or 0) for n in _NUMBERS}
         full = sum(row["coverage"] == "full" for row in rows)
         return _reply(
             Reply(
                 f"{counted(numbers['events'], 'event')} in {duration_text(numbers['duration'])}; {facts.trust}; "
                 f"{full} of {len(rows)} reports have all their data",
-                found.coverage,
+                trace_facts.coverage,
                 "A report without data was not recorded; it does not mean that nothing happened.",
                 len(rows),
                 facts={
@@ -101,7 +101,7 @@ class Desk:
                     "duration_ns": numbers["duration"],
                     **{name: numbers[name] for name in ("events", "lost")},
                     "damaged": numbers["damage"],
-                    "most_frequent": [f"{kind.count:,} {kind.name}" for kind in found.kinds[:8]],
+                    "most_frequent": [f"{kind.count:,} {kind.name}" for kind in trace_facts.kinds[:8]],
                 },
                 rows=rows,
                 next=["findings(path): what is wrong", "report(path, name): one answer in full"],
@@ -135,19 +135,19 @@ class Desk:
         names = (rule,) if rule else ()
         with self.shelf.book(path, progress) as book:
             window = _window(start, end)
-            found: Diagnosis = book.answer(
+            diagnosis: Diagnosis = book.answer(
                 f"doctor {start} {end} {rule}", lambda trace: doctor(trace, *names, **window)
             )
             digests = book.identity
         rows = []
-        for one in found:
+        for one in diagnosis:
             if one.state == "clear" and not rule:
                 continue
             evidence = [
                 _handle(row.place, row.row, digests, start, end, _OPTIONS.get(row.place.rpartition("/")[0], ""))
                 if row.row is not None
                 else row.place
-                for row in found.evidence
+                for row in diagnosis.evidence
                 if row.rule == one.rule
             ]
             impact = one.impact
@@ -171,14 +171,14 @@ class Desk:
             )
         return _reply(
             Reply(
-                headline(found),
-                found.coverage,
+                headline(diagnosis),
+                diagnosis.coverage,
                 "A finding says what something costs in this trace, not that it matters; 'cannot tell' is not 'fine'. "
                 + _SUMS,
                 len(rows),
-                facts={name: metric.value for name, metric in found.metrics.items()},
+                facts={name: metric.value for name, metric in diagnosis.metrics.items()},
                 rows=rows,
-                notes=[note_text(note) for note in found.notes],
+                notes=[note_text(note) for note in diagnosis.notes],
                 next=[
                     "events(path, handle): the events of an evidence row",
                     "report(path, name): the report behind it",
@@ -208,14 +208,14 @@ class Desk:
         if any(parameter.argument for parameter in own):
             raise ValueError(f"{name} is about one method: ask frames(path, focus) instead")
         with self.shelf.book(path, progress) as book:
-            found = _report(book, name, start, end, options)
+            answer = _report(book, name, start, end, options)
             of = f"report {book.identity} {name} {table} {sort} {columns} {start} {end} {options}"
             identity = book.identity
-        known = {declared_table.name: declared_table for declared_table in found.tables()}
+        known = {declared_table.name: declared_table for declared_table in answer.tables()}
         chosen = table or declared.headline
         if chosen not in known:
             raise ValueError(unknown("table", chosen, known))
-        rows: ReportTable[object] = found.table(chosen)
+        rows: ReportTable[object] = answer.table(chosen)
         sorted_by = sort or (declared.sort if not table else None)
         order = _order(rows, sorted_by)
         names = _columns(rows.row_class, columns)
@@ -235,16 +235,16 @@ class Desk:
             Reply(
                 f"{declared.question} {counted(len(rows), 'row')} of {chosen}: {known[chosen].description}"
                 + (f" Here sorted by {sorted_by}." if sorted_by else ""),
-                found.coverage,
-                _WALL if _sampled(found) else _SUMS,
+                answer.coverage,
+                _WALL if _sampled(answer) else _SUMS,
                 len(rows),
                 facts={
-                    "metrics": {metric: _metric(value) for metric, value in found.metrics.items()},
-                    **{c.name: getattr(found.facts, c.name) for c in columns_of(type(found.facts))},
-                    "tables": {one: len(found.table(one)) for one in known},
+                    "metrics": {metric: _metric(value) for metric, value in answer.metrics.items()},
+                    **{c.name: getattr(answer.facts, c.name) for c in columns_of(type(answer.facts))},
+                    "tables": {one: len(answer.table(one)) for one in known},
                 },
                 rows=listed,
-                notes=[note_text(note) for note in found.notes],
+                notes=[note_text(note) for note in answer.notes],
                 next=[
                     "report(path, name, table): another table",
                     *(f"report(path, name, options='{one.name}=…'): {one.description}" for one in own),
@@ -273,15 +273,15 @@ class Desk:
             if focus:
                 parameters["method"] = focus
             name = "callers" if focus else "top"
-            found = book.answer(f"{name} {by} {focus}", lambda trace: trace.report(name, **parameters))
+            answer = book.answer(f"{name} {by} {focus}", lambda trace: trace.report(name, **parameters))
             of = f"frames {book.identity} {by} {focus}"
         tables = ("callers", "callees") if focus else ("methods",)
         sides = []
         for table in tables:
-            held: ReportTable[object] = found.table(table)
-            keep = _columns(held.row_class, "")
+            table_rows: ReportTable[object] = answer.table(table)
+            keep = _columns(table_rows.row_class, "")
             side = {"side": table} if focus else {}
-            known = ({c: row[c] for c in keep if row[c] is not None and c != "lossy"} for row in held.rows())
+            known = ({c: row[c] for c in keep if row[c] is not None and c != "lossy"} for row in table_rows.rows())
             sides.append([{**side, **row} for row in known])
         # The first page has the heaviest of both sides.
         rows = [row for pair in itertools.zip_longest(*sides) for row in pair if row is not None]
@@ -289,15 +289,15 @@ class Desk:
             Reply(
                 f"{_ASKED[by, bool(focus)]} {counted(len(rows), 'row')}, "
                 + ("each side a tree from the method (depth 0) on." if focus else "the heaviest first."),
-                found.coverage,
+                answer.coverage,
                 _WALL if by == _WEIGHTS[0] else _SUMS,
                 len(rows),
                 facts={
-                    **{c.name: getattr(found.facts, c.name) for c in columns_of(type(found.facts)) if focus},
-                    "metrics": {metric: _metric(value) for metric, value in found.metrics.items()},
+                    **{c.name: getattr(answer.facts, c.name) for c in columns_of(type(answer.facts)) if focus},
+                    "metrics": {metric: _metric(value) for metric, value in answer.metrics.items()},
                 },
                 rows=rows,
-                notes=[note_text(note) for note in found.notes],
+                notes=[note_text(note) for note in answer.notes],
                 next=["frames(path, by, focus): callers and callees of one of these methods"],
             ),
             of,
@@ -324,10 +324,10 @@ class Desk:
             selectors = (selector,) if selector else ()
             most = _most(limit)
             lines = EventJson()
-            found = list(itertools.islice(book.trace.events(*selectors, **filters), first, first + most + 1))
-            rows = [lines.object(event) for event in found[:most]]
+            events = list(itertools.islice(book.trace.events(*selectors, **filters), first, first + most + 1))
+            rows = [lines.object(event) for event in events[:most]]
             whole = _about(book)
-        more = len(found) > most
+        more = len(events) > most
         return _reply(
             Reply(
                 f"{counted(len(rows), 'event')}" + (", and there are more" if more else ""),
@@ -363,23 +363,26 @@ class Desk:
         of = ["compare", per, report, focus]
 
         def measured(side: str | list[str]) -> list[Any]:
-            found = []
+            runs = []
             for path in [side] if isinstance(side, str) else side:
                 with self.shelf.book(path, progress) as book:
                     of.append(book.identity)
-                    found.append(book.answer(f"measured {report} {focus}", lambda trace: measure(trace, **asked)))
+                    runs.append(book.answer(f"measured {report} {focus}", lambda trace: measure(trace, **asked)))
             of.append("with")
-            return found
+            return runs
 
-        found = compare(measured(base), measured(new), per=per or None)
-        changes = [*ordered(found.changes), *(found.rows if report else [row for row in found.rows if row.alarm])]
+        compared = compare(measured(base), measured(new), per=per or None)
+        changes = [
+            *ordered(compared.changes),
+            *(compared.rows if report else [row for row in compared.rows if row.alarm]),
+        ]
         changes.sort(key=lambda change: (not change.alarm, not change.change))
         rows = [
             {
                 "what": change.key,
                 "base": change.base,
                 "new": change.new,
-                "unit": change.unit + (per_text(found.per) if change.adds else ""),
+                "unit": change.unit + (per_text(compared.per) if change.adds else ""),
                 "verdict": change.verdict,
                 "change": None if change.change is None else change.relative(change.change),
                 "low": None if change.low is None else change.relative(change.low),
@@ -388,21 +391,21 @@ class Desk:
             }
             for change in changes
         ]
-        sides = f"{counted(len(found.base), 'recording')} before and {len(found.new):,} after"
-        with_rows = [any(one.rows for one in side) for side in (found.base, found.new) if report]
+        sides = f"{counted(len(compared.base), 'recording')} before and {len(compared.new):,} after"
+        with_rows = [any(one.rows for one in side) for side in (compared.base, compared.new) if report]
         which = "a side has" if any(with_rows) else "both sides have"
         lacking = [] if all(with_rows) else [f"{report}: {which} no rows, so perhaps it was not recorded"]
         return _reply(
             Reply(
-                f"What differs between {sides}? {len(found.alarms):,} of {counted(len(rows), 'row')} beyond chance, "
+                f"What differs between {sides}? {len(compared.alarms):,} of {counted(len(rows), 'row')} beyond chance, "
                 f"{sum(bool(row['change']) for row in rows):,} by their numbers.",
                 "full" if not lacking else "partial" if any(with_rows) else "none",
                 "Two recordings differ by chance, too: only groups of recordings say whether the programs do. Changes "
                 "and their bounds are shares of the base; 'stated' was not tested.",
                 len(rows),
-                facts={"headline": found.facts.headline, "per": found.per, "alarms": len(found.alarms)},
+                facts={"headline": compared.facts.headline, "per": compared.per, "alarms": len(compared.alarms)},
                 rows=rows,
-                notes=[*lacking, *found.warnings],
+                notes=[*lacking, *compared.warnings],
                 next=[
                     f"compare(base, new, report): by the rows of {', '.join(_COMPARED)}",
                     "frames(path): where the time is",
@@ -507,8 +510,8 @@ def _bound(metric: Metric) -> dict[str, object]:
     return {metric.side.strip().replace(" ", "_"): True} if metric.side else {}
 
 
-def _sampled(found: Answer[object]) -> bool:
-    return any(metric.evidence == "sample" for metric in found.metrics.values())
+def _sampled(answer: Answer[object]) -> bool:
+    return any(metric.evidence == "sample" for metric in answer.metrics.values())
 
 
 def _order(rows: ReportTable[object], sort: str | None) -> NDArray[np.int64]:
@@ -550,8 +553,8 @@ def _report(book: Book, name: str, start: str, end: str, options: str) -> Answer
         except ValueError:
             raise ValueError(f"{key} is a number, not {value!r}") from None
     question = f"report {name} {start} {end} {options}".rstrip()
-    found: Answer[object] = book.answer(question, lambda trace: trace.report(name, **_window(start, end), **asked))
-    return found
+    answer: Answer[object] = book.answer(question, lambda trace: trace.report(name, **_window(start, end), **asked))
+    return answer
 
 
 def _handle(place: str, row: int, identity: str, start: str, end: str, options: str = "") -> str:
@@ -563,25 +566,25 @@ def _handle(place: str, row: int, identity: str, start: str, end: str, options: 
 
 def _of_handle(book: Book, handle: str) -> Mapping[str, Any]:
     """The time and the thread of a handle's row, as filters of events."""
-    name, _, made = handle.partition("@")
-    made_for, _, part = made.partition("[")
+    name, _, report_and_row = handle.partition("@")
+    made_for, _, part = report_and_row.partition("[")
     start, end, options = [*part.removesuffix("]").split(",", 2), "", ""][:3]
     parts = name.split("/")
     if len(parts) != 3 or not parts[2].isdigit() or made_for != digest(f"{book.identity} {start} {end} {options}"):
         raise ValueError("the handle is of another trace, or the file has changed: ask again for a new one")
     report, table, row = parts[0], parts[1], int(parts[2])
-    found = _report(book, report, start, end, options)
-    rows: ReportTable[object] = found.table(table)
+    answer = _report(book, report, start, end, options)
+    rows: ReportTable[object] = answer.table(table)
     shape = shape_of(rows.row_class)
     if row >= len(rows):
         raise ValueError(f"{table} has {counted(len(rows), 'row')}")
-    held = next(iter(rows[row : row + 1].rows()))
+    values = next(iter(rows[row : row + 1].rows()))
     names = shape.span or ((shape.at, shape.at) if shape.at else None)
     if names is None:
         raise ValueError(f"a row of {table} adds up many events: ask for events by name and time")
-    times = [held[column] for column in names]
+    times = [values[column] for column in names]
     known = [time for time in times if time is not None]
     if not known:
         raise ValueError("the row has no time")
-    threads = [held[column] for column in shape.threads[:1] if held[column] is not None]
+    threads = [values[column] for column in shape.threads[:1] if values[column] is not None]
     return {"start": min(known), "end": max(known) + 1, **({"thread_id": threads[0]} if threads else {})}

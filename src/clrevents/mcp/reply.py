@@ -66,14 +66,14 @@ class Reply:
                 f"cut: {self.cut}" + (f"; for the next, ask the same with cursor={self.cursor}" * bool(self.cursor))
             )
         columns = list(dict.fromkeys(name for row in self.rows for name in row))
-        held = [
+        json_lines = [
             *([{"facts": self.facts}] if self.facts else []),
             *([{"columns": columns}] if columns else []),
             *([row.get(name) for name in columns] for row in self.rows),
             *([{"notes": self.notes}] if self.notes else []),
         ]
         return "\n".join(
-            [*lines, *(fenced(map(_json, held)) if held else []), *(f"next: {call}" for call in self.next)]
+            [*lines, *(fenced(map(_json, json_lines)) if json_lines else []), *(f"next: {call}" for call in self.next)]
         )
 
 
@@ -111,7 +111,7 @@ def plain_value(value: object) -> Any:
             text = visible(value)
             return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({counted(len(text), 'character')})"
         case Mapping():
-            return {plain_value(str(key)): plain_value(held) for key, held in value.items()}
+            return {plain_value(str(key)): plain_value(item) for key, item in value.items()}
         case Sequence():
             more = len(value) - _MOST_OF_LIST
             return [*map(plain_value, value[:_MOST_OF_LIST]), *([f"… ({more:,} more)"] if more > 0 else [])]
@@ -135,14 +135,14 @@ def fitted(reply: Reply, of: str, start: int = 0, *, more: bool = False) -> Repl
         return replace(reply, rows=reply.rows[:kept], cut=cut, cursor=cursor)
 
     kept = len(reply.rows)
-    made = page(kept)
-    while made.size > USUAL and kept > 1:
-        kept = max(min(kept - 1, kept * USUAL // made.size), 1)
-        made = page(kept)
-    if made.size > MOST:
-        facts = {name: value for name, value in made.facts.items() if not isinstance(value, list | dict)}
-        made = replace(made, facts=facts, notes=made.notes[:5], rows=[], cut="the rows are too long to be sent")
-    return made
+    sent = page(kept)
+    while sent.size > USUAL and kept > 1:
+        kept = max(min(kept - 1, kept * USUAL // sent.size), 1)
+        sent = page(kept)
+    if sent.size > MOST:
+        facts = {name: value for name, value in sent.facts.items() if not isinstance(value, list | dict)}
+        sent = replace(sent, facts=facts, notes=sent.notes[:5], rows=[], cut="the rows are too long to be sent")
+    return sent
 
 
 def digest(text: str) -> str:

@@ -73,13 +73,13 @@ def made_server(desk: Desk) -> Any:
     reading = mcp.types.ToolAnnotations(readOnlyHint=True, idempotentHint=True, openWorldHint=False)
 
     def answered(ask: Callable[..., Reply], context: Context[Any] | None, **asked: Any) -> Any:
-        told = [0]
+        shown = [0]
 
         def progress(done: int, total: int) -> None:
             # Raises where the call was cancelled, which ends the reading.
             anyio.from_thread.check_cancelled()
-            if context is not None and done - told[0] >= total // _STEPS:
-                told[0] = done
+            if context is not None and done - shown[0] >= total // _STEPS:
+                shown[0] = done
                 anyio.from_thread.run(context.report_progress, done, total)
 
         try:

@@ -37,11 +37,11 @@ class Roots:
     @classmethod
     def of(cls, folders: Sequence[str | os.PathLike[str]]) -> Roots:
         """Raises NotADirectoryError for what is no folder."""
-        found = tuple(Path(folder).resolve() for folder in folders)
-        for folder in found:
+        resolved = tuple(Path(folder).resolve() for folder in folders)
+        for folder in resolved:
             if not folder.is_dir():
                 raise NotADirectoryError(f"{folder} is no folder")
-        return cls(found, tuple(Path(os.path.abspath(folder)) for folder in folders))
+        return cls(resolved, tuple(Path(os.path.abspath(folder)) for folder in folders))
 
     def open(self, path: str) -> BinaryIO:
         """A file, called as `traces` lists it. Raises ValueError, without saying what else there is, if there is none
@@ -57,12 +57,12 @@ class Roots:
 
     def traces(self) -> list[tuple[str, int]]:
         """All traces below the roots with their sizes, by name; links are none."""
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for root in self.folders:
-            for name, held in _files(root):
-                if name.endswith(ENDINGS) and stat.S_ISREG(held.st_mode):
-                    found.setdefault(Path(name).as_posix(), held.st_size)
-        return sorted(found.items())
+            for name, status in _files(root):
+                if name.endswith(ENDINGS) and stat.S_ISREG(status.st_mode):
+                    sizes.setdefault(Path(name).as_posix(), status.st_size)
+        return sorted(sizes.items())
 
 
 def _opened(folder: Path, name: str) -> BinaryIO:
@@ -75,18 +75,18 @@ def _opened(folder: Path, name: str) -> BinaryIO:
                 inner = os.open(part, os.O_RDONLY | _FOLDER, dir_fd=at)
                 os.close(at)
                 at = inner
-            held = os.open(last, os.O_RDONLY | _FILE, dir_fd=at)
+            descriptor = os.open(last, os.O_RDONLY | _FILE, dir_fd=at)
         finally:
             os.close(at)
     else:
         # Windows can only look before.
         if os.path.realpath(folder / name) != str(folder / name):
             raise FileNotFoundError(name)
-        held = os.open(folder / name, os.O_RDONLY | _FILE)
-    if not stat.S_ISREG(os.fstat(held).st_mode):
-        os.close(held)
+        descriptor = os.open(folder / name, os.O_RDONLY | _FILE)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         raise FileNotFoundError(name)
-    return open(Path(name).as_posix(), "rb", buffering=0, opener=lambda *_: held)
+    return open(Path(name).as_posix(), "rb", buffering=0, opener=lambda *_: descriptor)
 
 
 def _files(root: Path) -> Iterator[tuple[str, os.stat_result]]:
@@ -96,8 +96,8 @@ def _files(root: Path) -> Iterator[tuple[str, os.stat_result]]:
             # It may be gone.
             with suppress(OSError):
                 path = os.path.join(folder, name)
-                held = os.stat(name, dir_fd=at[0], follow_symlinks=False) if at else os.lstat(path)
-                yield os.path.relpath(path, root), held
+                status = os.stat(name, dir_fd=at[0], follow_symlinks=False) if at else os.lstat(path)
+                yield os.path.relpath(path, root), status
 
 
 T = TypeVar("T")
@@ -108,8 +108,8 @@ _ANSWERS: Final = 32
 
 def identity_of(file: BinaryIO) -> str:
     """What changes when a file is replaced or written to."""
-    held = os.fstat(file.fileno())
-    return f"{file.name}:{held.st_dev}:{held.st_ino}:{held.st_size}:{held.st_mtime_ns}"
+    status = os.fstat(file.fileno())
+    return f"{file.name}:{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
 
 
 class Book:
@@ -118,8 +118,8 @@ class Book:
     def __init__(self, file: BinaryIO, identity: str, progress: Callable[[int, int], None]) -> None:
         self.identity = identity
         self.lock = threading.RLock()
-        self.told: Callable[[int, int], None] = progress
-        self.trace: Trace = open_trace(file, errors="salvage", progress=lambda done, total: self.told(done, total))
+        self.progress: Callable[[int, int], None] = progress
+        self.trace: Trace = open_trace(file, errors="salvage", progress=lambda done, total: self.progress(done, total))
         self._answers: OrderedDict[str, Any] = OrderedDict()
         # Somebody may still read it when it is taken from the shelf.
         weakref.finalize(self, file.close)
@@ -132,8 +132,8 @@ class Book:
             self._answers[question] = ask(self.trace)
             while len(self._answers) > _ANSWERS:
                 self._answers.popitem(last=False)
-        found: T = self._answers[question]
-        return found
+        answer: T = self._answers[question]
+        return answer
 
 
 class Shelf:
@@ -148,12 +148,12 @@ class Shelf:
     def book(self, path: str, progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator[Book]:
         """The trace at a path, for one question at a time. Raises ValueError for a path that is none of ours, and what
         opening a trace raises."""
-        found = self._found(self.roots.open(path), progress)
-        with found.lock:
-            found.told = progress
-            yield found
+        book = self._book_of(self.roots.open(path), progress)
+        with book.lock:
+            book.progress = progress
+            yield book
 
-    def _found(self, file: BinaryIO, progress: Callable[[int, int], None]) -> Book:
+    def _book_of(self, file: BinaryIO, progress: Callable[[int, int], None]) -> Book:
         identity = identity_of(file)
         with self._lock:
             book = self._books.get(identity)

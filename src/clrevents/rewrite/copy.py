@@ -162,9 +162,9 @@ class Copier:
 
     def another(self) -> Origin:
         """One more trace that events come from."""
-        found = Origin(_ORIGINS * len(self._origins))
-        self._origins.append(found)
-        return found
+        origin = Origin(_ORIGINS * len(self._origins))
+        self._origins.append(origin)
+        return origin
 
     def add(self, rows: DecodedRows, payloads: list[bytes] | None = None) -> None:
         """Append rows; `payloads` replaces their payload bytes."""
@@ -441,7 +441,7 @@ def _header(info: TraceInfo) -> TraceHeader:
 
 
 def _labels(labels: Any) -> tuple[Label, ...]:
-    found = []
+    labels_written = []
     for kind, value in (
         (LabelKind.ACTIVITY_ID, labels.activity_id),
         (LabelKind.RELATED_ACTIVITY_ID, labels.related_activity_id),
@@ -449,11 +449,11 @@ def _labels(labels: Any) -> tuple[Label, ...]:
         (LabelKind.SPAN_ID, labels.span_id),
     ):
         if value is not None:
-            found.append(Label(kind, value))
+            labels_written.append(Label(kind, value))
     for key, value in labels.pairs:
-        found.append(Label(LabelKind.NUMBER if isinstance(value, int) else LabelKind.TEXT, value, key))
-    found += [Label(_OVERRIDES[name], value) for name, value in labels.overrides]
-    return tuple(found)
+        labels_written.append(Label(LabelKind.NUMBER if isinstance(value, int) else LabelKind.TEXT, value, key))
+    labels_written += [Label(_OVERRIDES[name], value) for name, value in labels.overrides]
+    return tuple(labels_written)
 
 
 def _label_size(label: Label) -> int:

@@ -62,8 +62,8 @@ def cut(
     packed = not any(in_buffer(kind.row.provider, kind.row.id) for kind in selection.chosen(scan.kinds_by_name))
     with new_trace(out, trace.info.path) as file:
         copier = Copier(file, trace.info, losses, marks, packed)
-        for found in rows:
-            copier.add(found)
+        for decoded in rows:
+            copier.add(decoded)
         return copier.finish()
 
 

@@ -89,8 +89,8 @@ class FieldRules:
         identifier = identifier_of(*event, field, form) if ids else PLAIN
         if identifier.stays == "all":
             return identifier
-        found = self.of(event, field, identifier)
-        return found if found in (ASKED, KEPT) else identifier
+        disclosure = self.of(event, field, identifier)
+        return disclosure if disclosure in (ASKED, KEPT) else identifier
 
     def rule(self, event: tuple[str, str], field: str) -> FieldRule:
         """What the rules say about a text, with the field's name."""

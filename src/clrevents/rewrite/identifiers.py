@@ -153,9 +153,9 @@ class Identifiers:
         return attrs.evolve(changed, thread_ids=self._system_ids(rows.thread_ids), runs=runs)
 
     def _system_ids(self, numbers: Any) -> Any:
-        made = numbers.copy()
-        made[:] = list(map(self.system_id, numbers.tolist()))
-        return made
+        replaced = numbers.copy()
+        replaced[:] = list(map(self.system_id, numbers.tolist()))
+        return replaced
 
     def _guids(self, guids: Any) -> Any:
         return guids and attrs.evolve(guids, each=list(map(self.guid, guids.each)))
@@ -181,10 +181,10 @@ def _number(number: int, raw: bytes, form: NumberForm) -> bytes:
     size = len(raw)
     if form not in ("varuint", "varint"):
         return (number if 0 <= number < 1 << 8 * size else 0).to_bytes(size, "little")
-    made = varuint((number << 1 ^ number >> 63) & _M64 if form == "varint" else number & _M64, 64, "a number")
-    if len(made) > size:
-        made = b"\0"
+    encoded = varuint((number << 1 ^ number >> 63) & _M64 if form == "varint" else number & _M64, 64, "a number")
+    if len(encoded) > size:
+        encoded = b"\0"
     # What is shorter is filled up: the sizes of fields stay.
-    return bytes(byte | 128 for byte in made[:-1]) + (
-        made[-1:] if len(made) == size else bytes((made[-1] | 128, *[128] * (size - len(made) - 1), 0))
+    return bytes(byte | 128 for byte in encoded[:-1]) + (
+        encoded[-1:] if len(encoded) == size else bytes((encoded[-1] | 128, *[128] * (size - len(encoded) - 1), 0))
     )

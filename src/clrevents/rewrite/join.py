@@ -45,30 +45,30 @@ def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> 
     """
     if any((key.provider, key.name) == JOINED.event for key in linux.event_counts()):
         raise ValueError("the trace is joined with another one already")
-    found = same_run(linux, other)
+    run = same_run(linux, other)
     # A trace begins with whichever recording began first, at a whole millisecond, which is what its header holds.
-    moved = min(found.shift_ns, 0) // _MS * _MS
+    moved = min(run.shift_ns, 0) // _MS * _MS
     info = _info(linux.info, moved)
-    start = found.shift_ns - moved
+    start = run.shift_ns - moved
     times = (start, start + passes_of(other).stopped_ns(), start + other.duration_ns)
-    error = -1 if found.error_ns is None else found.error_ns
+    error = -1 if run.error_ns is None else run.error_ns
     mark = JOINED.payload(
-        *(found.process_id, found.shift_ns, found.uncertainty_ns, found.compared, found.contradicting, error, *times)
+        *(run.process_id, run.shift_ns, run.uncertainty_ns, run.compared, run.contradicting, error, *times)
     )
     losses = [*_later(linux.losses, -moved), *_later(other.losses, start)]
     destroyed = [*_later(every_destroyed(linux), -moved), *_later(every_destroyed(other), start)]
     marks = [(JOINED, mark), *lacks(linux, destroyed), *lacks(other, ())]
     with new_trace(out, linux.info.path, other.info.path) as file:
         copier = Copier(file, info, losses, marks)
-        rows = ShiftedRows(linux.info, found.process_id, found.shift_ns)
-        mine = _placed(_rows(linux), copier.first)
+        rows = ShiftedRows(linux.info, run.process_id, run.shift_ns)
+        placed = _placed(_rows(linux), copier.first)
         theirs = _placed(map(rows.of, _rows(other)), copier.another())
         redacted = linux.redacted and other.redacted
-        for _, part, row in merge(mine, theirs, key=lambda placed: placed[0]):
+        for _, part, row in merge(placed, theirs, key=lambda placed: placed[0]):
             if redacted or (part.events.kinds[row].row.provider, part.events.kinds[row].row.name) != REDACTED.event:
                 copier.copy(part, row)
         copied = copier.finish()
-    return JoinResult(copied.events, copied.lost, copied.undescribed, copied.bytes, found)
+    return JoinResult(copied.events, copied.lost, copied.undescribed, copied.bytes, run)
 
 
 def _later(losses: Iterable[Loss], ns: int) -> list[Loss]:

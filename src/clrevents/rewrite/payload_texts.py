@@ -80,8 +80,8 @@ class TextWalk:
 
     def find(self, data: bytes, end: int) -> tuple[FoundTexts, int]:
         """The spans in `data[:end]`, and where its fields end. Raises Unwalkable."""
-        found = FoundTexts()
-        return found, self._walk(data, 0, end, found)
+        texts = FoundTexts()
+        return texts, self._walk(data, 0, end, texts)
 
 
 def text_walk(layout: BoundLayout, event: tuple[str, str], choose: Choose) -> TextWalk | None:
@@ -112,12 +112,12 @@ def _scattered(wire: WireType) -> bool:
     return wire.located or any(map(_scattered, wire.parts))
 
 
-_Found: TypeAlias = tuple[_One, bool]
+_Walker: TypeAlias = tuple[_One, bool]
 """The walk over one value, and whether it finds anything."""
 
 
 @frozen
-class _Maker(ByWriting[_Found]):
+class _Maker(ByWriting[_Walker]):
     """Makes the walks of one event's layout, for the field `path`. `fixed` in a value whose length cannot change."""
 
     pointer_size: int
@@ -126,19 +126,19 @@ class _Maker(ByWriting[_Found]):
     path: str
     fixed: bool = False
 
-    def fields(self, layout: BoundLayout, whole: bool = True) -> _Found:
+    def fields(self, layout: BoundLayout, whole: bool = True) -> _Walker:
         """The walk over a record.
 
         Unless it has to reach the record's end (`whole`), it stops after the last field that it looks for.
         """
-        made = [self._step(step, _counters(layout)) for step in layout.steps]
-        last = max((i for i, (_, finds) in enumerate(made) if finds), default=-1)
-        steps = [step for step, _ in (made if whole else made[: last + 1])]
+        walks = [self._step(step, _counters(layout)) for step in layout.steps]
+        last = max((i for i, (_, finds) in enumerate(walks) if finds), default=-1)
+        steps = [step for step, _ in (walks if whole else walks[: last + 1])]
 
-        def walk(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+        def walk(data: bytes, pos: int, end: int, texts: FoundTexts) -> int:
             counts: dict[int, int] = {}
             for step in steps:
-                pos = step(data, pos, end, counts, found)
+                pos = step(data, pos, end, counts, texts)
             return pos
 
         return walk, last >= 0
@@ -156,18 +156,18 @@ class _Maker(ByWriting[_Found]):
         if counter >= 0:
             many, finds = inside.many(wire.parts[0]) if wire.parts else inside.raw()
 
-            def counted(data: bytes, pos: int, end: int, counts: dict[int, int], found: FoundTexts) -> int:
+            def counted(data: bytes, pos: int, end: int, counts: dict[int, int], texts: FoundTexts) -> int:
                 if padding:
-                    found.spans.append((pos, pos + pad, padding))
-                return many(data, pos + pad, end, counts[counter], found)
+                    texts.spans.append((pos, pos + pad, padding))
+                return many(data, pos + pad, end, counts[counter], texts)
 
             return counted, finds or padding is not None
         one, finds = wire.read_by(inside)
 
-        def single(data: bytes, pos: int, end: int, counts: dict[int, int], found: FoundTexts) -> int:
+        def single(data: bytes, pos: int, end: int, counts: dict[int, int], texts: FoundTexts) -> int:
             if padding:
-                found.spans.append((pos, pos + pad, padding))
-            return one(data, pos + pad, end, found)
+                texts.spans.append((pos, pos + pad, padding))
+            return one(data, pos + pad, end, texts)
 
         return single, finds or padding is not None
 
@@ -189,36 +189,36 @@ class _Maker(ByWriting[_Found]):
                 spans.append((at, at + width, place))
             at += width
 
-        def run(data: bytes, pos: int, end: int, known: dict[int, int], found: FoundTexts) -> int:
+        def run(data: bytes, pos: int, end: int, known: dict[int, int], texts: FoundTexts) -> int:
             if end - pos < size:
                 raise Unwalkable
             for index, at, number in counts:
                 (known[index],) = number.unpack_from(data, pos + at)
             for start, stop, place in spans:
-                found.spans.append((pos + start, pos + stop, place))
+                texts.spans.append((pos + start, pos + stop, place))
             return pos + size
 
         return run, bool(spans)
 
-    def plain(self, wire: WireType) -> _Found:
+    def plain(self, wire: WireType) -> _Walker:
         size = wire.fixed_size or 0
         place = self._plain_place(wire)
 
-        def skip(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+        def skip(data: bytes, pos: int, end: int, texts: FoundTexts) -> int:
             if end - pos < size:
                 raise Unwalkable
             if place:
-                found.spans.append((pos, pos + size, place))
+                texts.spans.append((pos, pos + size, place))
             return pos + size
 
         return skip, place is not None
 
-    def terminated(self, unit: int) -> _Found:
+    def terminated(self, unit: int) -> _Walker:
         """The zero unit is not part of a text's span."""
         place = self._place("text", unit)
         zero = bytes(unit)
 
-        def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+        def read(data: bytes, pos: int, end: int, texts: FoundTexts) -> int:
             at = data.find(zero, pos, end)
             # Two zero bytes may be the end of one unit and the start of the next.
             while at >= 0 and (at - pos) % unit:
@@ -226,42 +226,42 @@ class _Maker(ByWriting[_Found]):
             if at < 0:
                 raise Unwalkable
             if place and at > pos:
-                found.spans.append((pos, at, place))
+                texts.spans.append((pos, at, place))
             return at + unit
 
         return read, place is not None
 
-    def record(self, wire: StructType) -> _Found:
+    def record(self, wire: StructType) -> _Walker:
         return self.fields(wire.layout.bind(self.pointer_size))
 
-    def prefixed(self, wire: PrefixedType) -> _Found:
+    def prefixed(self, wire: PrefixedType) -> _Walker:
         many, finds = self._elements(wire, prefixed=True)
 
-        def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+        def read(data: bytes, pos: int, end: int, texts: FoundTexts) -> int:
             if end - pos < 2:
                 raise Unwalkable
-            return many(data, pos + 2, end, _COUNT.unpack_from(data, pos)[0], found)
+            return many(data, pos + 2, end, _COUNT.unpack_from(data, pos)[0], texts)
 
         return read, finds
 
-    def repeated(self, wire: FixedArrayType) -> _Found:
+    def repeated(self, wire: FixedArrayType) -> _Walker:
         many, finds = self._elements(wire, fixed=True)
-        return (lambda data, pos, end, found: many(data, pos, end, wire.count, found)), finds
+        return (lambda data, pos, end, texts: many(data, pos, end, wire.count, texts)), finds
 
-    def elsewhere(self, wire: LocatedType) -> _Found:
+    def elsewhere(self, wire: LocatedType) -> _Walker:
         """Values elsewhere in the payload, whose length cannot change."""
         many, finds = attrs.evolve(self, fixed=True)._elements(wire, fixed=True)
         width = wire.element.fixed_size or 1
 
-        def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+        def read(data: bytes, pos: int, end: int, texts: FoundTexts) -> int:
             if end - pos < 4:
                 raise Unwalkable
             place, size = _COUNT.unpack_from(data, pos)[0], _COUNT.unpack_from(data, pos + 2)[0]
             start = pos + 4 + place if wire.relative else place
             if start + size > end:
                 raise Unwalkable
-            found.regions.append((start, start + size))
-            many(data, start, start + size, size // width, found)
+            texts.regions.append((start, start + size))
+            many(data, start, start + size, size // width, texts)
             return pos + 4
 
         return read, finds
@@ -284,11 +284,11 @@ class _Maker(ByWriting[_Found]):
         if not finds and size is not None and element.code is not None:
             return _counted(size, None), False
 
-        def read(data: bytes, pos: int, end: int, count: int, found: FoundTexts) -> int:
+        def read(data: bytes, pos: int, end: int, count: int, texts: FoundTexts) -> int:
             if not 0 <= count <= end - pos:
                 raise Unwalkable
             for _ in range(count):
-                pos = one(data, pos, end, found)
+                pos = one(data, pos, end, texts)
             return pos
 
         return read, finds
@@ -298,13 +298,13 @@ class _Maker(ByWriting[_Found]):
         place = self._place("bytes", 1, fixed=True)
         return _counted(1, place), place is not None
 
-    def varint(self, wire: VarIntType) -> _Found:
+    def varint(self, wire: VarIntType) -> _Walker:
         place = self._place("varint" if wire.signed else "varuint", 1)
 
-        def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+        def read(data: bytes, pos: int, end: int, texts: FoundTexts) -> int:
             stop = _number(data, pos, end)
             if place:
-                found.spans.append((pos, stop, place))
+                texts.spans.append((pos, stop, place))
             return stop
 
         return read, place is not None
@@ -326,12 +326,12 @@ class _Maker(ByWriting[_Found]):
 def _counted(width: int, place: TextPlace | None) -> _Many:
     """A number of units that are one span, or nothing to look at."""
 
-    def read(data: bytes, pos: int, end: int, count: int, found: FoundTexts) -> int:
+    def read(data: bytes, pos: int, end: int, count: int, texts: FoundTexts) -> int:
         stop = pos + count * width
         if count < 0 or stop > end:
             raise Unwalkable
         if place and stop > pos:
-            found.spans.append((pos, stop, place))
+            texts.spans.append((pos, stop, place))
         return stop
 
     return read

@@ -134,7 +134,7 @@ def redaction_rules(
     rules = FieldRules(tuple(keep), tuple(map(re.compile, fields)))
     passes = passes_of(trace)
     decoder = PayloadDecoder(trace.info.pointer_size, passes.limits)
-    found = list(rules.surroundings())
+    listed = list(rules.surroundings())
     scan = passes.scan()
     for kind in scan.kinds:
         if kind.key in scan.counts:
@@ -143,11 +143,11 @@ def redaction_rules(
             def note(field: str, form: Form, event: tuple[str, str] = event) -> None:
                 disclosure = rules.of_form(event, field, form, ids)
                 if disclosure != PLAIN:
-                    found.append(FieldRule(*event, field, disclosure))
+                    listed.append(FieldRule(*event, field, disclosure))
 
             for layout, _ in decoder.layouts(kind):
                 text_walk(layout, event, note)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(listed))
 
 
 class _Redaction(NamedTuple):
@@ -285,17 +285,17 @@ class PayloadRewriting:
 
     def payloads(self, rows: DecodedRows) -> list[bytes]:
         """The payload of each row after redaction."""
-        made = list(rows.payload_bytes)
+        payloads = list(rows.payload_bytes)
         for places, layout in rows.payload_groups():
             kind = rows.kind(places[0])
             walk = self._walk(kind, layout)
             if walk is not None:
                 for row in places:
-                    made[row] = self._read(kind, layout, walk, made[row], 0)
+                    payloads[row] = self._read(kind, layout, walk, payloads[row], 0)
         for row, payload in rows.single_payloads():
-            if made[row]:
-                made[row] = self._single(rows.kind(row), payload, made[row], len(rows.tails.get(row, b"")))
-        return made
+            if payloads[row]:
+                payloads[row] = self._single(rows.kind(row), payload, payloads[row], len(rows.tails.get(row, b"")))
+        return payloads
 
     def _single(self, kind: Any, payload: Any, data: bytes, tail: int) -> bytes:
         """One that was read by itself: its class says how."""
@@ -318,11 +318,11 @@ class PayloadRewriting:
     def _read(self, kind: Any, layout: BoundLayout, walk: TextWalk, data: bytes, tail: int) -> bytes:
         """The payload, with its texts replaced; zeros if it would then be read in another way."""
         try:
-            found, end = walk.find(data, len(data) - tail)
+            spans, end = walk.find(data, len(data) - tail)
         except Unwalkable:
             return self._blank(kind, data)
         gone: list[TextPlace] = []
-        changed = self._apart(data, found, end, gone) if walk.scattered else self._spliced(data, found, tail, gone)
+        changed = self._apart(data, spans, end, gone) if walk.scattered else self._spliced(data, spans, tail, gone)
         if changed is None or (changed != data and not self._reads_alike(kind, data, changed)):
             return self._blank(kind, data)
         for place in gone:
@@ -331,11 +331,11 @@ class PayloadRewriting:
             counts[(*place.event, place.field)] += 1
         return changed
 
-    def _spliced(self, data: bytes, found: FoundTexts, tail: int, gone: list[TextPlace]) -> bytes:
+    def _spliced(self, data: bytes, spans: FoundTexts, tail: int, gone: list[TextPlace]) -> bytes:
         """Texts one after the other, which may get longer or shorter."""
         parts: list[bytes] = []
         at = 0
-        for start, stop, place in found.spans:
+        for start, stop, place in spans.spans:
             old = data[start:stop]
             new = self._replaced(place, old, gone)
             if new is old:
@@ -349,23 +349,23 @@ class PayloadRewriting:
             return data
         return b"".join((*parts, data[at : len(data) - tail], bytes(tail)))
 
-    def _apart(self, data: bytes, found: FoundTexts, end: int, gone: list[TextPlace]) -> bytes | None:
+    def _apart(self, data: bytes, spans: FoundTexts, end: int, gone: list[TextPlace]) -> bytes | None:
         """Located values stay where they are, and what is between them becomes zero.
 
         None if a value to remove overlaps a field, which would change, too.
         """
-        if any(start < end and start < stop for start, stop in found.regions):
+        if any(start < end and start < stop for start, stop in spans.regions):
             return None
-        made = bytearray(len(data))
-        for start, stop in ((0, end), *found.regions):
-            made[start:stop] = data[start:stop]
-        for start, stop, place in found.spans:
+        rest = bytearray(len(data))
+        for start, stop in ((0, end), *spans.regions):
+            rest[start:stop] = data[start:stop]
+        for start, stop, place in spans.spans:
             old = data[start:stop]
             # Values may lie over each other: what goes for one of them must not come back with the other.
             for at, (before, after) in enumerate(zip(old, self._replaced(place, old, gone), strict=True), start):
                 if before != after:
-                    made[at] = after
-        return bytes(made)
+                    rest[at] = after
+        return bytes(rest)
 
     def _replaced(self, place: TextPlace, old: bytes, gone: list[TextPlace]) -> bytes:
         """The same object if the text stays."""
@@ -420,9 +420,9 @@ class PayloadRewriting:
 
     def _choose(self, event: tuple[str, str], field: str, form: Form) -> Disclosure | None:
         """None for what always stays; a text may have to be removed for its content."""
-        found = self._rules.of_form(event, field, form, self._identifiers is not None)
+        disclosure = self._rules.of_form(event, field, form, self._identifiers is not None)
         also = form in ("text", "character") and self._replacer.also
-        return None if found.stays == "all" and not also else found
+        return None if disclosure.stays == "all" and not also else disclosure
 
 
 def _event(kind: Any) -> tuple[str, str]:

@@ -44,7 +44,7 @@ class WordSearch:
         self._waiting: list[bytes] = []
         self._size = 0
         self._before = b""
-        self._found: Counter[tuple[str, str]] = Counter()
+        self._counts: Counter[tuple[str, str]] = Counter()
 
     def write(self, data: bytes) -> None:
         self._sink.write(data)
@@ -59,9 +59,9 @@ class WordSearch:
         self._look()
         return tuple(
             FoundWord(word, encoding, count)
-            for (word, encoding), count in self._found.items()
+            for (word, encoding), count in self._counts.items()
             # After a zero byte, ASCII in one byte order is also ASCII in the other.
-            if encoding != _TURNED or (word, "UTF-16") not in self._found
+            if encoding != _TURNED or (word, "UTF-16") not in self._counts
         )
 
     def _look(self) -> None:
@@ -73,7 +73,7 @@ class WordSearch:
             start = max(kept - len(needle) + 1, 0)
             count = (data if cased else folded).count(needle, start)
             if count:
-                self._found[word, encoding] += count
+                self._counts[word, encoding] += count
         self._before = data[len(data) - self._overlap :] if self._overlap else b""
         self._waiting, self._size = [], 0
 

@@ -62,11 +62,11 @@ def path_digits(guid: UUID) -> PathDigits | None:
     if activity_path(guid) is None:
         return None
     data = guid.bytes_le[:_NUMBERS]
-    found = list(_unpacked(data))
+    unpacked = list(_unpacked(data))
     digits = data.hex()
-    if not found or any(number is None or number.far for number in found):
+    if not unpacked or any(number is None or number.far for number in unpacked):
         return None
-    *_, last = found
+    *_, last = unpacked
     assert last is not None
     # What follows the end is left over from a number that was packed wrongly.
     return None if digits[last.end :].strip("0") else PathDigits(digits[: last.start], digits[: last.end])
@@ -95,12 +95,12 @@ class _Number(NamedTuple):
 
 def _numbers(data: bytes) -> str | None:
     """What the digits say; None for a code that nobody writes."""
-    found = []
+    numbers = []
     for number in _unpacked(data):
         if number is None:
             return None
-        found.append(f"{'$' if number.far else '/'}{number.number}")
-    return "".join(found)
+        numbers.append(f"{'$' if number.far else '/'}{number.number}")
+    return "".join(numbers)
 
 
 def _unpacked(data: bytes) -> Iterator[_Number | None]:

@@ -65,12 +65,12 @@ def register(
             raise TypeError(f"{what!r} is not an event class: decorate it with @event")
         target.add(info, replace=replace)
         return [what]
-    made = []
+    classes = []
     for described in _descriptions(what):
         info = _info(described)
         target.add(info, replace=replace)
-        made.append(info.record)
-    return made
+        classes.append(info.record)
+    return classes
 
 
 def class_body(name: str, provider: str, id: int, version: int, layout: Layout | None) -> str:
@@ -103,13 +103,13 @@ def _descriptions(what: Mapping[str, Any] | str | os.PathLike[str]) -> Iterator[
     import tomllib
 
     if isinstance(what, Mapping):
-        found: Any = what
+        description: Any = what
     elif isinstance(what, os.PathLike) or (what.endswith(".toml") and "\n" not in what):
         with open(what, "rb") as file:
-            found = tomllib.load(file)
+            description = tomllib.load(file)
     else:
-        found = tomllib.loads(what)
-    events = found.get("event", found)
+        description = tomllib.loads(what)
+    events = description.get("event", description)
     for described in events if isinstance(events, list) else [events]:
         if not isinstance(described, Mapping):
             raise ValueError(f"an event description must have provider, id, name and fields, not {described!r}")
@@ -195,5 +195,5 @@ def _annotation(wire: WireType, name: str, groups: dict[str, Layout]) -> str:
 def _identifier(text: str, otherwise: str) -> str:
     """An ASCII identifier made from a name in a file."""
     words = re.findall(r"[A-Za-z0-9]+", text)
-    made = "".join(w[:1].upper() + w[1:] for w in words)
-    return made if made and is_plain(made) else otherwise + made
+    name = "".join(w[:1].upper() + w[1:] for w in words)
+    return name if name and is_plain(name) else otherwise + name

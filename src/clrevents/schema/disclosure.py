@@ -186,9 +186,9 @@ def disclosure_of(provider: str, event: str, field: str, default: Disclosure = T
     """What may be disclosed of a field; `default` if it is not declared. The more precise declaration counts."""
     for events in (DECLARED.get(provider, {}), DECLARED[ANY]):
         for name in (event, ANY):
-            found = events.get(name, {}).get(field)
-            if found is not None:
-                return found
+            disclosure = events.get(name, {}).get(field)
+            if disclosure is not None:
+                return disclosure
     return default
 
 

@@ -107,9 +107,9 @@ class Learned(Value, metaclass=_LearnedType):
         """Equal for the same fields with the same values, even if the classes are of different traces."""
         if not isinstance(other, Learned):
             return NotImplemented
-        mine: Any = type(self)
+        own_class: Any = type(self)
         theirs: Any = type(other)
-        return bool(_outline(mine.__layout__) == _outline(theirs.__layout__) and _values(self) == _values(other))
+        return bool(_outline(own_class.__layout__) == _outline(theirs.__layout__) and _values(self) == _values(other))
 
     def __hash__(self) -> int:
         return hash(_values(self))
@@ -276,10 +276,10 @@ def drift(declared: Layout, described: Iterable[Field]) -> str:
 
     Compares the number of fields and their widths: names and signs may differ without harm.
     """
-    mine, theirs = list(declared.fields), list(described)
-    if len(mine) != len(theirs):
-        return f"the registry has {counted(len(mine), 'field')}, the trace describes {len(theirs)}"
-    for ours, own in zip(mine, theirs, strict=True):
+    own_fields, theirs = list(declared.fields), list(described)
+    if len(own_fields) != len(theirs):
+        return f"the registry has {counted(len(own_fields), 'field')}, the trace describes {len(theirs)}"
+    for ours, own in zip(own_fields, theirs, strict=True):
         if _shape(ours.type) != _shape(own.type):
             return f"field {ours.name}: the registry has {ours.type.name}, the trace describes {own.type.name}"
     return ""
@@ -296,7 +296,7 @@ def _shape(wire: WireType) -> object:
 def make_class(name: str, layout: Layout) -> type[Any]:
     """An attrs class for a learned layout. `name` is for display only; attribute names are checked identifiers."""
     attributes = list(attribute_names(layout))
-    made: Any = attrs.make_class(
+    cls: Any = attrs.make_class(
         "LearnedRecord",
         {a: attrs.field() for a in attributes},
         bases=(Learned,),
@@ -305,13 +305,13 @@ def make_class(name: str, layout: Layout) -> type[Any]:
         repr=False,
         eq=False,
     )
-    _forget_source(made)
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = "A record as the trace describes it."
-    made.__layout__ = layout
-    made.__fields__ = tuple(attributes)
-    made.__repr__ = _repr
-    return made  # type: ignore[no-any-return]
+    _forget_source(cls)
+    cls.__name__ = cls.__qualname__ = name
+    cls.__doc__ = "A record as the trace describes it."
+    cls.__layout__ = layout
+    cls.__fields__ = tuple(attributes)
+    cls.__repr__ = _repr
+    return cls  # type: ignore[no-any-return]
 
 
 def _small(layout: Layout) -> bool:

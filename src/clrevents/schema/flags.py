@@ -68,8 +68,8 @@ class OpenFlag(IntFlag, boundary=KEEP):
     @classmethod
     def bit_fields(cls) -> tuple[BitField[Any], ...]:
         """The bit fields declared in the class body, lowest bits first."""
-        found = (v for v in vars(cls).values() if isinstance(v, BitField))
-        return tuple(sorted(found, key=lambda f: f.shift))
+        fields = (v for v in vars(cls).values() if isinstance(v, BitField))
+        return tuple(sorted(fields, key=lambda f: f.shift))
 
     def __str__(self) -> str:
         """Names joined by `|`, then `field=Name`, then unnamed bits in hex; `0` if nothing is set."""

@@ -68,10 +68,10 @@ def select_entries(selector: str, entries: Iterable[Entry]) -> list[Entry]:
     known = list(entries)
     if is_glob(selector):
         return list(filter(glob(selector), known))
-    found = match_exact(selector, known)
-    if not found:
+    matched = match_exact(selector, known)
+    if not matched:
         raise unknown_event(selector, (n for e in known for n in (e.name, *e.aliases, e.qualified)))
-    return found
+    return matched
 
 
 def unknown_event(name: str, known: Iterable[str]) -> UnknownEventError:
@@ -99,12 +99,12 @@ def _near(name: str, names: Sequence[str]) -> Iterator[str]:
     inside = [n for n in lower if len(event) >= _PART and event in n.rpartition("/")[2]]
     ordered = sorted(begin, key=_simple) + sorted(inside, key=_simple)
     ordered = [n for n in ordered if "/" not in n] or ordered
-    told: set[str] = set()
-    for found in (*close, *ordered, *([] if ordered else similar)):
-        last = found.rpartition("/")[2]
-        if found not in told and last not in told:
-            told |= {found, last}
-            yield lower[found]
+    said: set[str] = set()
+    for name_near in (*close, *ordered, *([] if ordered else similar)):
+        last = name_near.rpartition("/")[2]
+        if name_near not in said and last not in said:
+            said |= {name_near, last}
+            yield lower[name_near]
 
 
 def _simple(name: str) -> tuple[bool, int, str]:

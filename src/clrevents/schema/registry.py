@@ -180,10 +180,10 @@ class Registry(Summary):
 
     def get(self, provider: str, id: int, version: int) -> EventInfo | None:
         """The `version` of the event with this `provider` and `id`; None if it is unknown."""
-        found = self._versions(provider, id).get(version)
-        if found is None and self.parent is not None:
+        versions_info = self._versions(provider, id).get(version)
+        if versions_info is None and self.parent is not None:
             return self.parent.get(provider, id, version)
-        return found
+        return versions_info
 
     def best(self, provider: str, id: int, version: int) -> EventInfo | None:
         """The `version` of the event with this `provider` and `id`, or else the newest known earlier version.
@@ -206,8 +206,8 @@ class Registry(Summary):
     def declared(self, provider: str, id: int) -> frozenset[int]:
         """The known versions of one event, like `versions`, but without loading a family."""
         own = self._own(provider, id)
-        found = frozenset(own.versions if own is not None else ())
-        return found if self.parent is None else found | self.parent.declared(provider, id)
+        versions = frozenset(own.versions if own is not None else ())
+        return versions if self.parent is None else versions | self.parent.declared(provider, id)
 
     @property
     def has_own(self) -> bool:
@@ -261,10 +261,10 @@ class Registry(Summary):
             # As nearly all of a trace's own events; nothing to wait for.
             return None
         with self._lock:
-            found = self._joined(provider, id)
-            if found is not None:
-                self._entries[key] = found
-            return found
+            entry = self._joined(provider, id)
+            if entry is not None:
+                self._entries[key] = entry
+            return entry
 
     def _joined(self, provider: str, id: int) -> Entry | None:
         """The generated index combined with the registered events."""
@@ -325,14 +325,14 @@ class _ByName:
 
     def exact(self, name: str) -> list[Entry]:
         """The entries that an exact name matches, in the order of precedence of selectors."""
-        for held in (self.named, self._aliases):
-            if name in held:
-                return [*held[name]]
+        for index in (self.named, self._aliases):
+            if name in index:
+                return [*index[name]]
         for provider, event in qualified_names(name):
-            for held in (self.named, self._aliases):
-                found = [entry for entry in held.get(event, ()) if entry.provider == provider]
-                if found:
-                    return found
+            for index in (self.named, self._aliases):
+                entries = [entry for entry in index.get(event, ()) if entry.provider == provider]
+                if entries:
+                    return entries
         return []
 
 

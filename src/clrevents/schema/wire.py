@@ -331,8 +331,8 @@ class ArrayType(Wire):
         return 2 if self.text == "utf-16" else 1
 
     def bound(self, pointer_size: int) -> WireType:
-        mine: Any = self
-        bound: WireType = attrs.evolve(mine, element=self.element.bound(pointer_size))
+        own: Any = self
+        bound: WireType = attrs.evolve(own, element=self.element.bound(pointer_size))
         return bound
 
 

@@ -208,10 +208,10 @@ def file_mark(source: Source) -> FileMark | None:
     if not isinstance(source, _Path) or source.path is None:
         return None
     try:
-        found = os.stat(source.path)
+        status = os.stat(source.path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _begins_with(raw: Source, magic: bytes) -> bool:

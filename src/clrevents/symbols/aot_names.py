@@ -82,8 +82,8 @@ def aot_method(symbol: str, program: str = "") -> AotName | None:
         return None
     method = method.partition("<")[0]
     for pattern, name in _MADE_METHOD:
-        if made := re.fullmatch(pattern, method):
-            method = made.expand(name)
+        if matched := re.fullmatch(pattern, method):
+            method = matched.expand(name)
             break
     else:
         if owner.assembly.startswith(_FRAMEWORK):
@@ -118,16 +118,16 @@ def _type(text: str, program: str, depth: int) -> str | None:
         if text.endswith(f"<{word}>"):
             pointed = _type(text.removesuffix(f"<{word}>"), program, depth + 1)
             return None if pointed is None else pointed + mark
-    found = _owner(text, 0, program, depth)
-    return found[0].type if found and found[1] == len(text) else None
+    owner = _owner(text, 0, program, depth)
+    return owner[0].type if owner and owner[1] == len(text) else None
 
 
 def _owner(text: str, start: int, program: str, depth: int) -> tuple[AotName, int] | None:
     """The type that a text begins with, and where it ends."""
-    found = _PATH.match(text.partition("<")[0])
-    if found is None:
+    owner_match = _PATH.match(text.partition("<")[0])
+    if owner_match is None:
         return None
-    end = found.end()
+    end = owner_match.end()
     arguments: list[str] = []
     if text.startswith("<", end):
         close = closing(text, end)
@@ -135,19 +135,19 @@ def _owner(text: str, start: int, program: str, depth: int) -> tuple[AotName, in
         if given is None:
             return None
         arguments, end = given, close + 1
-    primitive = _PRIMITIVE.get(found[1])
-    assembly, path = ("", ["System", primitive]) if primitive else _assembly(found[1].split("_"), program)
+    primitive = _PRIMITIVE.get(owner_match[1])
+    assembly, path = ("", ["System", primitive]) if primitive else _assembly(owner_match[1].split("_"), program)
     if not path:
         return None
-    name = _joined(path, len(arguments), assembly.startswith(_FRAMEWORK)) + _nested(found[2])
+    name = _joined(path, len(arguments), assembly.startswith(_FRAMEWORK)) + _nested(owner_match[2])
     return AotName(assembly, f"{name}[{','.join(arguments)}]" if arguments else name), end
 
 
 def _nested(text: str) -> str:
     """What `_ANY_NESTED` matched, any number of times."""
     for pattern, name in _NESTED:
-        if found := re.match(pattern, text):
-            return found.expand(name) + _nested(text[found.end() :])
+        if matched := re.match(pattern, text):
+            return matched.expand(name) + _nested(text[matched.end() :])
     return ""
 
 
@@ -200,5 +200,5 @@ def _arguments(text: str, program: str, depth: int) -> list[str] | None:
             whole[-1] += f"__{piece}"
         else:
             whole.append(piece)
-    found = [_type(each, program, depth) for each in whole]
-    return None if None in found else [each for each in found if each]
+    arguments = [_type(each, program, depth) for each in whole]
+    return None if None in arguments else [each for each in arguments if each]

@@ -193,46 +193,46 @@ class AsyncStacks:
         _, first, of = np.unique(keys, return_index=True, return_inverse=True)
         rows = uses[first]
         whose = None if processes is None else processes[rows]
-        found = resolve_stacks(methods, stacks, stack_ids[rows], times[rows], whose)
-        made: dict[bytes, int] = {}
+        named = resolve_stacks(methods, stacks, stack_ids[rows], times[rows], whose)
+        numbers: dict[bytes, int] = {}
         new = stack_ids[rows].copy()
         begin = 1 + max(int(stacks.ids.max(initial=0)), int(stack_ids.max()))
         labels: dict[int, str] = {}
-        for row, (use, of_stack) in enumerate(zip(rows.tolist(), found.of.tolist(), strict=True)):
-            frames = found.values[slice(*found.offsets[of_stack : of_stack + 2])] if of_stack >= 0 else found.values[:0]
+        for row, (use, of_stack) in enumerate(zip(rows.tolist(), named.of.tolist(), strict=True)):
+            frames = named.values[slice(*named.offsets[of_stack : of_stack + 2])] if of_stack >= 0 else named.values[:0]
             for frame in frames.tolist():
                 if frame not in labels:
-                    labels[frame] = found.table.frame(frame).label
+                    labels[frame] = named.table.frame(frame).label
             owner = None if processes is None or processes[use] < 0 else int(processes[use])
             names = [labels[frame] for frame in frames.tolist()]
             above = self._above(methods, names, self._contexts[running[use]], int(times[use]), owner)
             if above is not None:
                 depth, addresses = above
-                whole = np.concatenate((found.table.address[frames[:depth]], addresses)).tobytes()
-                new[row] = made.setdefault(whole, begin + len(made))
+                whole = np.concatenate((named.table.address[frames[:depth]], addresses)).tobytes()
+                new[row] = numbers.setdefault(whole, begin + len(numbers))
         ids = stack_ids.copy()
         ids[uses] = new[of]
         more = StackArrays(
-            np.arange(begin, begin + len(made)),
-            offsets_of(np.array([len(whole) // 8 for whole in made], dtype=np.int64)),
-            np.frombuffer(b"".join(made), dtype=np.uint64),
+            np.arange(begin, begin + len(numbers)),
+            offsets_of(np.array([len(whole) // 8 for whole in numbers], dtype=np.int64)),
+            np.frombuffer(b"".join(numbers), dtype=np.uint64),
         )
         return join((stacks, more)), ids
 
     def running(self, times: Ints, threads: NDArray[np.integer[Any]], processes: Ints | None = None) -> Ints:
         """The number of the context that is innermost on each thread at each time, -1 for none."""
-        found = np.full(len(times), -1, dtype=np.int64)
+        contexts = np.full(len(times), -1, dtype=np.int64)
         for (owner, id), thread in self._threads.items():
-            mine = threads == id
+            of_thread = threads == id
             if processes is not None:
-                mine &= processes == owner
-            uses = np.flatnonzero(mine)
+                of_thread &= processes == owner
+            uses = np.flatnonzero(of_thread)
             if len(uses):
                 at = np.searchsorted(np.array(thread.times, dtype=np.int64), times[uses], "right") - 1
                 since, until = self.known.get((owner, id), _NEVER)
                 unknown = (at < 0) | (times[uses] < since) | (times[uses] > until)
-                found[uses] = np.where(unknown, -1, np.array(thread.contexts, dtype=np.int64)[at])
-        return found
+                contexts[uses] = np.where(unknown, -1, np.array(thread.contexts, dtype=np.int64)[at])
+        return contexts
 
     def frames(
         self, methods: Methods, stack: tuple[int, ...], time: int, thread: int, process: int | None
@@ -272,8 +272,8 @@ class AsyncStacks:
 
 def _methods(awaiting: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Without steps that have no method."""
-    found: NDArray[np.uint64] = awaiting[awaiting != 0]
-    return found
+    methods: NDArray[np.uint64] = awaiting[awaiting != 0]
+    return methods
 
 
 def resumes(name: str) -> bool:

@@ -159,13 +159,13 @@ def made_up(name: str, depth: int = 0) -> MadeUp | None:
         return MadeUp("machine", source)
     if _CLOSURE.fullmatch(rest):
         return MadeUp("closure", source)
-    if found := _LAMBDA.fullmatch(rest):
-        number = f"lambda_{found[1].strip('_')}"
-        if found[1].startswith("Finally"):
+    if matched := _LAMBDA.fullmatch(rest):
+        number = f"lambda_{matched[1].strip('_')}"
+        if matched[1].startswith("Finally"):
             return MadeUp("part", "finally")
         return MadeUp("lambda", f"{source}.{number}" if source else number)
-    if (found := _LOCAL.fullmatch(rest)) and inner:
-        return MadeUp("local", f"{source}.{found[1]}")
+    if (matched := _LOCAL.fullmatch(rest)) and inner:
+        return MadeUp("local", f"{source}.{matched[1]}")
     if rest == "$" and inner:
         return MadeUp("main", source)
     return None
@@ -366,8 +366,8 @@ def display_name(namespace: str, name: str, signature: str) -> str:
     parameters = _top_parameters(signature)
     generics = ""
     if signature.startswith(("generic ", "instance generic ")):
-        found = [int(n) for bangs, n in _PARAMETER.findall(signature) if len(bangs) == 2]
-        count = min(max(found) + 1, 64) if found else 0
+        passed_by_reference = [int(n) for bangs, n in _PARAMETER.findall(signature) if len(bangs) == 2]
+        count = min(max(passed_by_reference) + 1, 64) if passed_by_reference else 0
         generics = f"<{', '.join(f'M{i}' for i in range(count))}>"
     text = "" if parameters is None else f"({', '.join(_display(p, owner.arguments, 0) for p in parameters)})"
     return f"{owner.text()}.{shown}{generics}{text}" if namespace else f"{shown}{generics}{text}"
@@ -399,10 +399,10 @@ def _display(text: str, arguments: tuple[str, ...], depth: int) -> str:
     if depth > DEPTH:
         return text
     prefix = "ref "
-    while found := _MODIFIER.match(text):
-        if found[1] == _IN:
+    while matched := _MODIFIER.match(text):
+        if matched[1] == _IN:
             prefix = "in "
-        text = text[found.end() :]
+        text = text[matched.end() :]
     if not text:
         # Old runtimes print nothing after a modifier.
         return "?"
@@ -419,8 +419,8 @@ def _display(text: str, arguments: tuple[str, ...], depth: int) -> str:
         if at > 0 and _BOUNDS.fullmatch(inner):
             return f"{_display(text[:at], arguments, depth + 1)}[{',' * inner.count(',')}]"
         return text
-    if found := _PARAMETER.fullmatch(text):
-        return substitute(int(found[2]), arguments if found[1] == "!" else (), "T" if found[1] == "!" else "M")
+    if matched := _PARAMETER.fullmatch(text):
+        return substitute(int(matched[2]), arguments if matched[1] == "!" else (), "T" if matched[1] == "!" else "M")
     if text.startswith("fnptr "):
         return _function_pointer(text, arguments, depth)
     if text.startswith("pMT: "):

@@ -55,15 +55,15 @@ class MappedFile:
     def of(cls, path: str, metadata: str) -> MappedFile | None:
         """From a path and the mapping's metadata, which is JSON; None for a file of another kind."""
         try:
-            told = json.loads(metadata)
+            metadata_values = json.loads(metadata)
         except (ValueError, RecursionError):
-            told = None
-        if not isinstance(told, dict):
+            metadata_values = None
+        if not isinstance(metadata_values, dict):
             return cls(path)
-        if told.get("type") != "ELF":
+        if metadata_values.get("type") != "ELF":
             return None
-        build_id = str(told.get("build_id", "")).lower()
-        return cls(path, build_id if set(build_id) <= _HEX else "", str(told.get("debug_link", "")))
+        build_id = str(metadata_values.get("build_id", "")).lower()
+        return cls(path, build_id if set(build_id) <= _HEX else "", str(metadata_values.get("debug_link", "")))
 
 
 @attrs.frozen
@@ -173,9 +173,9 @@ class FileSymbols:
                 where, inside = from_start + np.uint64(alike[0]), np.ones_like(inside)
             else:
                 reason = UNUSABLE
-        found = np.where(inside, self.table.find(where), -1)
-        starts = self.table.starts[found] if len(self.table) else where
-        return found, addresses - where + starts, reason
+        symbols = np.where(inside, self.table.find(where), -1)
+        starts = self.table.starts[symbols] if len(self.table) else where
+        return symbols, addresses - where + starts, reason
 
 
 class SymbolFolders:
@@ -207,7 +207,7 @@ class SymbolFolders:
 
     def _look(self, file: MappedFile) -> FileSymbols | int:
         reason = NATIVE
-        mine: list[_Elf] = []
+        files: list[_Elf] = []
         for path in dict.fromkeys(self._paths(file)):
             # A pipe or a device would be waited for.
             if not _is_file(path):
@@ -219,7 +219,7 @@ class SymbolFolders:
                 self._read[key] = _read(path, file.build_id)
             read = self._read[key]
             if read is not None and read.build_id == file.build_id:
-                mine.append(read)
+                files.append(read)
             elif path in self.files and not file.alone:
                 # It may be of any file that was mapped.
                 continue
@@ -227,13 +227,13 @@ class SymbolFolders:
                 reason = UNUSABLE if reason == NATIVE else reason
             else:
                 reason = ANOTHER_BUILD
-        if not mine:
+        if not files:
             return reason
-        tables = sorted((elf for elf in mine if elf.table is not None), key=lambda elf: not elf.whole)
-        segments = [elf.segments for elf in mine if any(each.file_size for each in elf.segments)] + [mine[0].segments]
+        tables = sorted((elf for elf in files if elf.table is not None), key=lambda elf: not elf.whole)
+        segments = [elf.segments for elf in files if any(each.file_size for each in elf.segments)] + [files[0].segments]
         if not tables or tables[0].table is None:
             return UNUSABLE
-        return FileSymbols(tables[0].table, segments[0], mine[0].start, mine[0].end - mine[0].start)
+        return FileSymbols(tables[0].table, segments[0], files[0].start, files[0].end - files[0].start)
 
     def _paths(self, file: MappedFile) -> Iterator[str]:
         """Where files of a mapped file may be. The trace's texts lead nowhere out of the folders."""

@@ -155,7 +155,7 @@ class Feed:
         self.started = False
         self.pointer_size = 8
         self.taken = 0
-        self.held = 0
+        self.kept_rows = 0
         self._parts: list[MethodColumns] = []
         # A decoder knows the kinds of one trace by their numbers, and rows may come from two.
         self._readers: dict[int, tuple[EventKind, PayloadDecoder]] = {}
@@ -195,8 +195,8 @@ class Feed:
                     self.processes += [(int(whose[r]), int(times[r]), PROCESSES[what]) for r in rows.tolist()]
                 continue
             self.taken += len(rows)
-            self.held += len(rows)
-            if self.held > self._limit:
+            self.kept_rows += len(rows)
+            if self.kept_rows > self._limit:
                 raise LimitError(f"more events about code than Limits.code_events ({self._limit})")
 
     @property
@@ -213,7 +213,7 @@ class Feed:
         self._parts = [kept]
         methods = set(kept.numbers["MethodID"].tolist())
         self._maps = [row for row in self.maps if int.from_bytes(row.data[:8], "little") in methods]
-        self.held = len(rows) + len(self._maps) + len(self.modules) + len(self.native) + len(self.processes)
+        self.kept_rows = len(rows) + len(self._maps) + len(self.modules) + len(self.native) + len(self.processes)
 
     def columns(self) -> MethodColumns:
         """All method events taken so far."""

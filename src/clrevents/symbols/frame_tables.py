@@ -127,17 +127,17 @@ def _later(
     numbers = np.full(len(whose), -1, dtype=np.int64)
     depth = stacks.offsets[uses[0] + 1] - stacks.offsets[uses[0]]
     fits = np.flatnonzero(_fit(depth, 0))
-    found: list[_Lookup] = []
+    lookups: list[_Lookup] = []
     count = 0
     for part in _chunks(depth[fits]):
         rows = fits[part]
         place, process, when = (column[rows] for column in uses)
-        made = _Lookup.of(methods, stacks, place, process, when, when)
-        new = made.changed(whose[rows])
+        lookup = _Lookup.of(methods, stacks, place, process, when, when)
+        new = lookup.changed(whose[rows])
         numbers[rows] = count + np.cumsum(new) - 1
         count += int(new.sum())
-        found.append(made.only(new))
-    return found, numbers
+        lookups.append(lookup.only(new))
+    return lookups, numbers
 
 
 def _chunks(depths: Ints) -> Iterator[slice]:
@@ -174,21 +174,21 @@ class _Lookup:
         rows = [(address[:0], none, none.astype(np.uint8), none)]
         size = 0
         order = np.argsort(process[stack], kind="stable")
-        for mine in np.split(order, np.flatnonzero(np.diff(process[stack[order]])) + 1) if len(order) else ():
-            number = int(process[stack[mine[0]]])
+        for uses in np.split(order, np.flatnonzero(np.diff(process[stack[order]])) + 1) if len(order) else ():
+            number = int(process[stack[uses[0]]])
             known = None if number < 0 else number
             # Counts are not needed, but without them np.unique loads numpy.ma: 10 ms.
-            distinct, _ = np.unique(address[mine], return_counts=True)
+            distinct, _ = np.unique(address[uses], return_counts=True)
             method, reason, begin, end = methods.lasting(distinct, known)
-            row = np.searchsorted(distinct, address[mine])
+            row = np.searchsorted(distinct, address[uses])
             brief = (begin > first.min()) | (end <= last.max())
             other = np.flatnonzero(brief[row])
-            owner = stack[mine[other]]
+            owner = stack[uses[other]]
             other = other[(begin[row[other]] > first[owner]) | (end[row[other]] <= last[owner])]
-            values[mine] = row + size
+            values[uses] = row + size
             if len(other):
-                owner, asked = stack[mine[other]], address[mine[other]]
-                values[mine[other]] = np.arange(len(other)) + size + len(distinct)
+                owner, asked = stack[uses[other]], address[uses[other]]
+                values[uses[other]] = np.arange(len(other)) + size + len(distinct)
                 early, why = methods.find(asked, first[owner], known)
                 late, _ = methods.find(asked, last[owner], known)
                 passing = np.isin(why, (UNLOADED, NOT_YET, OVERLAPPING)) & (first != last)[owner]

@@ -44,9 +44,9 @@ class _MapsInOrder:
     def before(self, time_ns: int) -> CodeRow:
         """The last one before a time, or else the first."""
         place = bisect_left(self._times, time_ns)
-        found = self._rows[place - 1] if place else self._first
-        assert found is not None
-        return found
+        row = self._rows[place - 1] if place else self._first
+        assert row is not None
+        return row
 
 
 class ILMaps:
@@ -78,15 +78,15 @@ class ILMaps:
         if rows is None:
             return None
         row = rows.before(life[1])
-        found = self._read.get(id(row))
-        if found is None:
-            found = self._read[id(row)] = self._parse(row)
-        if not found.native or found.native[-1] > size:
+        offsets = self._read.get(id(row))
+        if offsets is None:
+            offsets = self._read[id(row)] = self._parse(row)
+        if not offsets.native or offsets.native[-1] > size:
             return None
-        place = bisect_right(found.native, native) - 1
-        if place < 0 or found.il[place] < 0:
+        place = bisect_right(offsets.native, native) - 1
+        if place < 0 or offsets.il[place] < 0:
             return None
-        return found.il[place]
+        return offsets.il[place]
 
     def _parse(self, row: CodeRow) -> _Map:
         record = self._feed.record(row.kind, row.data)

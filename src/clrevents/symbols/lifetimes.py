@@ -132,35 +132,35 @@ def lifetimes(seen: Sightings, same_text: Any, gone: Iterable[tuple[int, int, in
     # At one moment one address has one size; the first is as good as any.
     of = np.empty(count, dtype=np.int64)
     of[order] = np.cumsum(opens) - 1
-    made = Lifetimes(space[first], start[first], size[first], begin, end, row, time[last], loaded, of)
-    _separate(made, time[first], role[last] == UNLOAD)
-    _end_with_modules(made, seen.module[row], gone)
-    return made
+    lives = Lifetimes(space[first], start[first], size[first], begin, end, row, time[last], loaded, of)
+    _separate(lives, time[first], role[last] == UNLOAD)
+    _end_with_modules(lives, seen.module[row], gone)
+    return lives
 
 
-def _separate(made: Lifetimes, first_seen: Ints, unloaded: Mask) -> None:
+def _separate(lives: Lifetimes, first_seen: Ints, unloaded: Mask) -> None:
     """The same for ranges that overlap without starting at the same address.
 
     None of our intact traces has any. The number of pairs is bounded, because hostile ranges all overlap.
     """
-    starts, ends = made.start, ends_of(made)
+    starts, ends = lives.start, ends_of(lives)
     reach = np.maximum.accumulate(ends)
-    overlapping = np.flatnonzero((starts[1:] < reach[:-1]) & (made.space[1:] == made.space[:-1]))
+    overlapping = np.flatnonzero((starts[1:] < reach[:-1]) & (lives.space[1:] == lives.space[:-1]))
     left = _PAIRS
     for b in (overlapping + 1).tolist():
         a = b - 1
-        while a >= 0 and left and made.space[a] == made.space[b] and reach[a] > starts[b]:
+        while a >= 0 and left and lives.space[a] == lives.space[b] and reach[a] > starts[b]:
             left -= 1
             if ends[a] > starts[b] and starts[a] < starts[b]:
                 earlier, later = (a, b) if first_seen[a] <= first_seen[b] else (b, a)
                 seen = int(first_seen[later])
                 if not unloaded[earlier]:
-                    made.end[earlier] = min(int(made.end[earlier]), seen)
-                made.begin[later] = max(int(made.begin[later]), min(int(made.end[earlier]), seen))
+                    lives.end[earlier] = min(int(lives.end[earlier]), seen)
+                lives.begin[later] = max(int(lives.begin[later]), min(int(lives.end[earlier]), seen))
             a -= 1
 
 
-def _end_with_modules(made: Lifetimes, module: Addresses, gone: Iterable[tuple[int, int, int]]) -> None:
+def _end_with_modules(lives: Lifetimes, module: Addresses, gone: Iterable[tuple[int, int, int]]) -> None:
     """Code not seen again after its module was unloaded went with it."""
     times: dict[tuple[int, int], list[int]] = {}
     for space, identity, time in sorted(gone, key=lambda g: g[2]):
@@ -168,16 +168,16 @@ def _end_with_modules(made: Lifetimes, module: Addresses, gone: Iterable[tuple[i
     if not times:
         return
     concerned = np.isin(module, np.array([identity for _, identity in times], dtype=np.uint64))
-    for at in np.flatnonzero(concerned & (made.end == FOREVER)).tolist():
-        known = times.get((int(made.space[at]), int(module[at])), [])
-        place = bisect_left(known, int(made.seen[at]))
+    for at in np.flatnonzero(concerned & (lives.end == FOREVER)).tolist():
+        known = times.get((int(lives.space[at]), int(module[at])), [])
+        place = bisect_left(known, int(lives.seen[at]))
         if place < len(known):
-            made.end[at] = known[place]
+            lives.end[at] = known[place]
 
 
-def ends_of(made: Lifetimes) -> Addresses:
+def ends_of(lives: Lifetimes) -> Addresses:
     """The first address after each range; sizes that exceed the address space are cut."""
-    return made.start + np.minimum(made.size, np.iinfo(np.uint64).max - made.start)
+    return lives.start + np.minimum(lives.size, np.iinfo(np.uint64).max - lives.start)
 
 
 FOUND, NOTHING, GONE, EARLY, UNDECIDED = range(5)
@@ -213,23 +213,23 @@ class LastBeyond:
         if len(places) <= _FEW:
             pairs = zip(places.tolist(), addresses.tolist(), strict=True)
             return np.array([self.one_before(place, address) for place, address in pairs], dtype=np.int64)
-        found = np.full(len(places), -1, dtype=np.int64)
+        before = np.full(len(places), -1, dtype=np.int64)
         node = places + self._leaves
         up = np.arange(len(places))
         # Up, past everything to the left of a node, until some of it lies beyond.
         while len(up):
             there = ((node[up] & 1) == 1) & (self._largest[node[up] - 1] > addresses[up])
             done = up[there]
-            found[done] = node[done] - 1
+            before[done] = node[done] - 1
             node[up] >>= 1
             up = up[~there & (node[up] > 1)]
-        down = np.flatnonzero((found >= 0) & (found < self._leaves))
+        down = np.flatnonzero((before >= 0) & (before < self._leaves))
         while len(down):
-            right = 2 * found[down] + 1
-            found[down] = right - (self._largest[right] <= addresses[down])
-            down = down[found[down] < self._leaves]
-        found[found >= 0] -= self._leaves
-        return found
+            right = 2 * before[down] + 1
+            before[down] = right - (self._largest[right] <= addresses[down])
+            down = down[before[down] < self._leaves]
+        before[before >= 0] -= self._leaves
+        return before
 
     def one_before(self, place: int, address: int) -> int:
         """The same for one place."""
@@ -262,18 +262,18 @@ class _Numbers:
 class Ranges:
     """An index of `Lifetimes`; `spaces` are the process numbers counted by its `space`."""
 
-    def __init__(self, made: Lifetimes, spaces: tuple[int, ...]) -> None:
-        self.made = made
+    def __init__(self, lives: Lifetimes, spaces: tuple[int, ...]) -> None:
+        self.lives = lives
         self.spaces = spaces
         self._places = {number: space for space, number in enumerate(spaces)}
-        count = len(made)
-        self._ends = ends_of(made)
+        count = len(lives)
+        self._ends = ends_of(lives)
         new = np.ones(count, dtype=np.bool_)
-        new[1:] = (made.start[1:] != made.start[:-1]) | (made.space[1:] != made.space[:-1])
+        new[1:] = (lives.start[1:] != lives.start[:-1]) | (lives.space[1:] != lives.space[:-1])
         self._first = np.flatnonzero(new)
         self._limit = np.append(self._first[1:], count) if count else self._first
-        self._starts = made.start[self._first]
-        self._bounds = [np.searchsorted(made.space[self._first], [s, s + 1]).tolist() for s in range(len(spaces))]
+        self._starts = lives.start[self._first]
+        self._bounds = [np.searchsorted(lives.space[self._first], [s, s + 1]).tolist() for s in range(len(spaces))]
         self._more = _MORE + _MORE_EACH * count
         self._reach = np.zeros(len(self._first), dtype=np.uint64)
         largest = np.maximum.reduceat(self._ends, self._first) if count else self._ends
@@ -285,7 +285,7 @@ class Ranges:
         return {name: value for name, value in vars(self).items() if name != "_numbers"}
 
     def __len__(self) -> int:
-        return len(self.made)
+        return len(self.lives)
 
     def find(
         self, addresses: Addresses, times: Ints | None = None, process: int | None = None
@@ -351,9 +351,9 @@ class Ranges:
                 at, how = self._alive(group, asked, times[open_])
             better = (how != NOTHING) & ((how == FOUND) | (outcome[open_] == NOTHING))
             outcome[open_[better]] = how[better]
-            found = how == FOUND
-            index[open_[found]] = at[found]
-            open_, group = open_[~found], group[~found]
+            inside = how == FOUND
+            index[open_[inside]] = at[inside]
+            open_, group = open_[~inside], group[~inside]
             if len(open_):
                 group = self._around(group, addresses[open_])
 
@@ -376,7 +376,7 @@ class Ranges:
 
     @cached_property
     def _numbers(self) -> _Numbers:
-        every = self._first, self._limit, self._starts, self._reach, self._ends, self.made.begin, self.made.end
+        every = self._first, self._limit, self._starts, self._reach, self._ends, self.lives.begin, self.lives.end
         return _Numbers(*(column.data for column in every))
 
     @cached_property
@@ -391,19 +391,19 @@ class Ranges:
 
     def _alive(self, group: Ints, asked: Addresses, times: Ints) -> tuple[Ints, NDArray[np.uint8]]:
         """Of the ranges that start at the same address, the one that existed at its time."""
-        made = self.made
+        lives = self.lives
         low, high = self._first[group], self._limit[group]
         limit = high
         # The first that ends later, by bisection: their ends are in order.
         while np.any(low < high):
             middle = (low + high) // 2
-            over = (low < high) & (made.end[np.minimum(middle, len(made) - 1)] <= times)
+            over = (low < high) & (lives.end[np.minimum(middle, len(lives) - 1)] <= times)
             high = np.where((low < high) & ~over, middle, high)
             low = np.where(over, middle + 1, low)
         there = low < limit
         at = np.where(there, low, limit - 1)
         inside = asked < self._ends[at]
-        begun = made.begin[at] <= times
+        begun = lives.begin[at] <= times
         before = at - 1
         older = there & (before >= self._first[group]) & (asked < self._ends[np.maximum(before, 0)])
         how = np.where(

@@ -104,20 +104,20 @@ class Methods(Summary):
         )
         place = {process: n for n, process in enumerate(self._spaces)}
         gone = ((place[p], i, t) for p, i, t in self.modules.gone() if p in place)
-        made = lifetimes(seen, lambda a, b: self._text(int(kept[a])) == self._text(int(kept[b])), gone)
-        made.row = kept[made.row]
+        lives = lifetimes(seen, lambda a, b: self._text(int(kept[a])) == self._text(int(kept[b])), gone)
+        lives.row = kept[lives.row]
         self._kept = kept
-        self._ranges = Ranges(made, self._spaces)
+        self._ranges = Ranges(lives, self._spaces)
         self._cache: dict[tuple[int, bool, int | None], tuple[int, int, Frame]] = {}
         # Stacks as they were asked for, each with the times between which its frames are these; a deep one may have
         # many events. By identity, because their hash would take as long as they are; kept, so that it is theirs.
         self._stacks: dict[tuple[int, int | None], tuple[tuple[int, ...], int, int, tuple[Frame, ...]]] = {}
-        self._held = 0
-        self._made: dict[int, Method] = {}
+        self._cached_addresses = 0
+        self._by_index: dict[int, Method] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what can be found again; stacks are known by their identity, which is another one elsewhere."""
-        return {**vars(self), "_cache": {}, "_stacks": {}, "_held": 0, "_made": {}}
+        return {**vars(self), "_cache": {}, "_stacks": {}, "_cached_addresses": 0, "_by_index": {}}
 
     def __len__(self) -> int:
         """The number of pieces of code."""
@@ -128,10 +128,10 @@ class Methods(Summary):
         if not -len(self) <= index < len(self):
             raise IndexError(f"method index out of range ({counted(len(self), 'method')})")
         index %= len(self)
-        known = self._made.get(index)
+        known = self._by_index.get(index)
         if known is None:
             known = self._symbol(index) if index >= len(self._ranges) else self._method(index)
-            self._made[index] = known
+            self._by_index[index] = known
         return known
 
     def __iter__(self) -> Iterator[Method]:
@@ -195,10 +195,10 @@ class Methods(Summary):
             return known[3]
         begin, end, frames = self._resolve(addresses, time_ns, process_id)
         if known is None:
-            self._held += len(addresses)
-            if self._held > _CACHED:
+            self._cached_addresses += len(addresses)
+            if self._cached_addresses > _CACHED:
                 self._stacks.clear()
-                self._held = len(addresses)
+                self._cached_addresses = len(addresses)
         self._stacks[key] = addresses, begin, end, frames
         return frames
 
@@ -218,10 +218,10 @@ class Methods(Summary):
             begin, end = max(begin, hit[0]), min(end, hit[1])
         missing = [place for place, frame in enumerate(frames) if frame is None]
         if missing:
-            found = self._found([addresses[p] & 0xFFFFFFFFFFFFFFFF for p in missing], time_ns, process_id)
+            codes = self._find_at([addresses[p] & 0xFFFFFFFFFFFFFFFF for p in missing], time_ns, process_id)
             if len(cache) > _CACHED:
                 cache.clear()
-            for place, (i, why) in zip(missing, found, strict=True):
+            for place, (i, why) in zip(missing, codes, strict=True):
                 frame = self.frame(addresses[place], i, why, place > 0, process_id)
                 frames[place] = frame
                 if time_ns is not None:
@@ -230,7 +230,7 @@ class Methods(Summary):
                     begin, end = max(begin, life[0]), min(end, life[1])
         return begin, end, tuple(frame for frame in frames if frame is not None)
 
-    def _found(self, addresses: list[int], time_ns: int | None, process_id: int | None) -> Iterable[tuple[int, int]]:
+    def _find_at(self, addresses: list[int], time_ns: int | None, process_id: int | None) -> Iterable[tuple[int, int]]:
         """The results of `find` for some addresses at one time."""
         if len(addresses) <= _FEW:
             return [self._find_one(address, time_ns, process_id) for address in addresses]
@@ -271,8 +271,8 @@ class Methods(Summary):
     @cached_property
     def _changes(self) -> Ints:
         """See `changes_of`."""
-        every = (self._ranges.made, self.native.names.made, self.native.mappings.made)
-        times = [column for made in every for column in (made.begin, made.end)]
+        every = (self._ranges.lives, self.native.names.lives, self.native.mappings.lives)
+        times = [column for life in every for column in (life.begin, life.end)]
         return np.unique(np.concatenate([np.array([ALWAYS, FOREVER], dtype=np.int64), *times]))
 
     def find(
@@ -294,16 +294,16 @@ class Methods(Summary):
         if len(open_) and len(native.mappings) + len(native.names):
             when = None if times is None else times[open_]
             symbol, named = native.names.find(addresses[open_], when, process_id)
-            found = named == FOUND
-            index[open_[found]] = symbol[found] + len(self._ranges)
-            reason[open_[found]] = RESOLVED
+            named_rows = named == FOUND
+            index[open_[named_rows]] = symbol[named_rows] + len(self._ranges)
+            reason[open_[named_rows]] = RESOLVED
             mapping, mapped = native.mappings.find(addresses[open_], when, process_id)
-            inside = (mapped == FOUND) & ~found
+            inside = (mapped == FOUND) & ~named_rows
             place, unnamed = native.beyond_names(addresses[open_[inside]], mapping[inside])
             index[open_[inside]] = np.where(place < 0, -1, place + self._first_in_files)
             reason[open_[inside]] = np.where(place < 0, unnamed, RESOLVED)
             for how in (GONE, EARLY):
-                reason[open_[(mapped == how) & ~found & (outcome[open_] == NOTHING)]] = _REASONS[how]
+                reason[open_[(mapped == how) & ~named_rows & (outcome[open_] == NOTHING)]] = _REASONS[how]
         open_ = np.flatnonzero(index < 0)
         if len(open_) and len(self.images):
             place, unnamed, known = self.images.find(addresses[open_], process_id, native)
@@ -324,13 +324,13 @@ class Methods(Summary):
         mapping = np.full(len(index), -1, dtype=np.int64)
         mapping[filed], _ = native.mappings.find(addresses[filed], None, process_id)
         lives = (
-            (self._ranges.made, np.where(index < many, index, -1)),
-            (native.names.made, symbol),
-            (native.mappings.made, mapping),
+            (self._ranges.lives, np.where(index < many, index, -1)),
+            (native.names.lives, symbol),
+            (native.mappings.lives, mapping),
         )
-        for made, place in lives:
+        for life, place in lives:
             there = place >= 0
-            begin[there], end[there] = made.begin[place[there]], made.end[place[there]]
+            begin[there], end[there] = life.begin[place[there]], life.end[place[there]]
         end[reason == OVERLAPPING] = ALWAYS
         return index, reason, begin, end
 
@@ -352,32 +352,32 @@ class Methods(Summary):
     def rows_since(self, time_ns: int) -> Ints:
         """Rows of the feed's columns whose code was still loaded at a time, or that do not report code."""
         needed = np.ones(len(self._columns.time), dtype=np.bool_)
-        made = self._ranges.made
-        needed[self._kept] = (made.end > time_ns)[made.of]
+        lives = self._ranges.lives
+        needed[self._kept] = (lives.end > time_ns)[lives.of]
         return np.flatnonzero(needed)
 
     def _life(self, index: int) -> tuple[int, int]:
         if index < 0:
             return ALWAYS, FOREVER
         if index >= self._first_in_files:
-            made, index = self.native.mappings.made, self.native.in_files[index - self._first_in_files].mapping
+            life, index = self.native.mappings.lives, self.native.in_files[index - self._first_in_files].mapping
             if index < 0:
                 return ALWAYS, FOREVER
         elif index >= len(self._ranges):
-            made, index = self.native.names.made, index - len(self._ranges)
+            life, index = self.native.names.lives, index - len(self._ranges)
         else:
-            made = self._ranges.made
-        return int(made.begin[index]), int(made.end[index])
+            life = self._ranges.lives
+        return int(life.begin[index]), int(life.end[index])
 
     def texts(self, index: int) -> tuple[str, str, str, str, str]:
         """Namespace, name, signature, display name and module of the code with this `index`, without what else a
         `Method` has."""
-        known = self._made.get(index) or (self[index] if index >= len(self._ranges) else None)
+        known = self._by_index.get(index) or (self[index] if index >= len(self._ranges) else None)
         if known is not None:
             return known.namespace, known.name, known.signature, known.display, known.module
-        made, columns = self._ranges.made, self._columns
-        row, end = int(made.row[index]), int(made.end[index])
-        process = _process(self._spaces[int(made.space[index])])
+        lives, columns = self._ranges.lives, self._columns
+        row, end = int(lives.row[index]), int(lives.end[index])
+        process = _process(self._spaces[int(lives.space[index])])
         known_module = self.modules.at(
             int(columns.numbers["ModuleID"][row]), None if end == FOREVER else end - 1, process
         )
@@ -388,16 +388,16 @@ class Methods(Summary):
         return namespace, name, signature, shown, module
 
     def _method(self, index: int) -> Method:
-        made = self._ranges.made
-        row = int(made.row[index])
+        lives = self._ranges.lives
+        row = int(lives.row[index])
         numbers = {name: int(column[row]) for name, column in self._columns.numbers.items()}
         begin, end = self._life(index)
-        loaded = int(made.loaded[index]) if made.loaded[index] != ALWAYS else begin
-        process = self._spaces[int(made.space[index])]
+        loaded = int(lives.loaded[index]) if lives.loaded[index] != ALWAYS else begin
+        process = self._spaces[int(lives.space[index])]
         return Method(
             *self.texts(index),
-            int(made.start[index]),
-            int(made.size[index]),
+            int(lives.start[index]),
+            int(lives.size[index]),
             None if loaded == ALWAYS else loaded,
             None if end == FOREVER else end,
             _process(process),
@@ -417,11 +417,11 @@ class Methods(Summary):
             if known.mapping < 0:
                 process = process_number(self.images.process_of(known.mapping))
             else:
-                process = native.mappings.spaces[int(native.mappings.made.space[known.mapping])]
+                process = native.mappings.spaces[int(native.mappings.lives.space[known.mapping])]
         else:
-            index, made = index - len(self._ranges), native.names.made
-            symbol, address, size = native.symbol(index), int(made.start[index]), int(made.size[index])
-            process = native.names.spaces[int(made.space[index])]
+            index, names = index - len(self._ranges), native.names.lives
+            symbol, address, size = native.symbol(index), int(names.start[index]), int(names.size[index])
+            process = native.names.spaces[int(names.space[index])]
         shown = symbol.display or symbol.name
         if symbol.signature:
             shown = display_name(symbol.namespace, symbol.name, symbol.signature)
@@ -464,13 +464,13 @@ class Methods(Summary):
     @cached_property
     def _compiled(self) -> dict[int, int]:
         """The number of pieces of code of each method id."""
-        identity, count = np.unique(self._columns.numbers["MethodID"][self._ranges.made.row], return_counts=True)
+        identity, count = np.unique(self._columns.numbers["MethodID"][self._ranges.lives.row], return_counts=True)
         return dict(zip(identity.tolist(), count.tolist(), strict=True))
 
     def _il_offset(self, index: int, method: Method, native: int) -> int | None:
         if not self._feed.maps:
             return None
-        process = self._spaces[int(self._ranges.made.space[index])]
+        process = self._spaces[int(self._ranges.lives.space[index])]
         alone = self._compiled.get(method.method_id) == 1
         life = self._life(index)
         return self._maps.offset(process, method.method_id, method.rejit_id, alone, method.size, life, max(native, 0))
@@ -524,9 +524,9 @@ class LiveMethods:
         except LimitError:
             # For a live session, events matter more than complete names.
             self._full = True
-        if self._feed.held > self._room:
+        if self._feed.kept_rows > self._room:
             self._feed.keep(self.methods.rows_since(self._now - _KEPT_NS))
-            self._room = max(self._least, 2 * self._feed.held)
+            self._room = max(self._least, 2 * self._feed.kept_rows)
             self._taken = -1
 
     @property

@@ -161,9 +161,9 @@ class Modules(Summary):
         else:
             known = [self._by_process.get((module_id, process)) for process in (process_id, None)]
         every = [places for places in known if places is not None]
-        found = [place for places in every if (place := places.at(time_ns)) is not None]
-        if found:
-            return self._all[max(found)]
+        places_at = [place for places in every if (place := places.at(time_ns)) is not None]
+        if places_at:
+            return self._all[max(places_at)]
         # Code may be loaded a moment before its module's event is written.
         return self._all[min(places.first for places in every)] if every else None
 
@@ -176,8 +176,8 @@ class Modules(Summary):
         if self._own is None:
             self._own = {}
             for process in {module.process_id for module in self._all}:
-                mine = (module for module in self._all if module.process_id == process and module.il_path)
-                for own, known in _owned(sorted(mine, key=lambda module: module.loaded_ns is not None)):
+                modules = (module for module in self._all if module.process_id == process and module.il_path)
+                for own, known in _owned(sorted(modules, key=lambda module: module.loaded_ns is not None)):
                     self._own[known] = self._own.get(known, False) or own
         return self._own.get(name)
 
@@ -188,22 +188,22 @@ class Modules(Summary):
                 yield process_number(module.process_id), module.module_id, module.unloaded_ns
 
     def _meet(self, row: CodeRow, record: Any) -> None:
-        made = self._module(row, record)
-        key = made.module_id, made.process_id
+        module = self._module(row, record)
+        key = module.module_id, module.process_id
         before = self._by_process.get(key)
         place = None if before is None else before.last
         old = None if place is None else self._all[place]
         name = row.kind.key.name
         load = name in ("ModuleLoad", "DomainModuleLoad")
-        if place is None or old is None or old.il_path != made.il_path or (load and old.unloaded_ns is not None):
+        if place is None or old is None or old.il_path != module.il_path or (load and old.unloaded_ns is not None):
             place = len(self._all)
             loaded_ns = row.time_ns if load else None
-            self._all.append(attrs.evolve(made, loaded_ns=loaded_ns))
-            self._by_id.setdefault(made.module_id, _SameId()).add(place, loaded_ns)
+            self._all.append(attrs.evolve(module, loaded_ns=loaded_ns))
+            self._by_id.setdefault(module.module_id, _SameId()).add(place, loaded_ns)
             self._by_process.setdefault(key, _SameId()).add(place, loaded_ns)
         else:
             # A listing after an unload shows that it still exists: see `lifetimes`.
-            self._all[place] = _merge(old, made)
+            self._all[place] = _merge(old, module)
         if name == "ModuleUnload":
             self._all[place] = attrs.evolve(self._all[place], unloaded_ns=row.time_ns)
 

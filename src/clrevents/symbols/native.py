@@ -104,7 +104,7 @@ class _MappedPiece:
     path: str
     offset: int
     metadata: int
-    told: str
+    build: str
 
 
 @attrs.frozen
@@ -146,9 +146,9 @@ class Native(Summary):
                 files.setdefault(_address(record, "Id"), str(record.FileName))
                 owners.setdefault(_address(record, "Id"), set()).add(row.process)
                 path = str(record.FileName)
-                told = str(getattr(record, "SymbolMetadata", ""))
+                symbol_metadata = str(getattr(record, "SymbolMetadata", ""))
                 offset, metadata = _address(record, "FileOffset"), _address(record, "MetadataId")
-                mapped = _MappedPiece(file_name(path), path, offset, metadata, told)
+                mapped = _MappedPiece(file_name(path), path, offset, metadata, symbol_metadata)
                 mappings.append(_Piece(row.process, row.time_ns, start, end, mapped))
             # A trace that describes its events may do so without any of their fields.
             elif hasattr(record, "MappingId") and hasattr(record, "Name") and end - start <= _LARGEST_SYMBOL:
@@ -173,40 +173,40 @@ class Native(Summary):
 
     def symbol(self, index: int) -> Symbol:
         """The symbol of a range of `names`."""
-        return self.symbols[int(self.names.made.row[index])]
+        return self.symbols[int(self.names.lives.row[index])]
 
     def file(self, index: int) -> str:
         """The file of a range of `mappings`."""
-        return self._files[int(self.mappings.made.row[index])].name
+        return self._files[int(self.mappings.lives.row[index])].name
 
     def is_stubs(self, index: int) -> bool:
         """Whether a range of `mappings` holds only stubs of the runtime's."""
-        return bool(self._stubs[int(self.mappings.made.row[index])])
+        return bool(self._stubs[int(self.mappings.lives.row[index])])
 
     def beyond_names(self, addresses: Addresses, mappings: Ints) -> tuple[Ints, NDArray[np.uint8]]:
         """For addresses in mappings that have no name in the recording, the symbols in the user's files: places in
         `in_files`, or -1 and the reason."""
-        found = np.full(len(addresses), -1, dtype=np.int64)
-        reason = np.where(self._stubs[self.mappings.made.row[mappings]], STUB, NATIVE).astype(np.uint8)
+        places = np.full(len(addresses), -1, dtype=np.int64)
+        reason = np.where(self._stubs[self.mappings.lives.row[mappings]], STUB, NATIVE).astype(np.uint8)
         if self.folders is None:
-            return found, reason
+            return places, reason
         for mapping in np.unique(mappings[reason == NATIVE]).tolist():
-            mine = np.flatnonzero(mappings == mapping)
-            made, mapped = self.mappings.made, self._files[int(self.mappings.made.row[mapping])]
-            file = MappedFile.of(mapped.path, mapped.told or self._metadata.get(mapped.metadata, ""))
+            rows = np.flatnonzero(mappings == mapping)
+            lives, mapped = self.mappings.lives, self._files[int(self.mappings.lives.row[mapping])]
+            file = MappedFile.of(mapped.path, mapped.build or self._metadata.get(mapped.metadata, ""))
             symbols = NATIVE if file is None else self.folders.of(file)
             if isinstance(symbols, int):
-                reason[mine] = symbols
+                reason[rows] = symbols
                 continue
-            start, size = int(made.start[mapping]), int(made.size[mapping])
-            symbol, begin, why = symbols.find(addresses[mine], start, start + size, mapped.offset)
-            reason[mine] = why
+            start, size = int(lives.start[mapping]), int(lives.size[mapping])
+            symbol, begin, why = symbols.find(addresses[rows], start, start + size, mapped.offset)
+            reason[rows] = why
             for number in np.unique(symbol[symbol >= 0]).tolist():
                 here = np.flatnonzero(symbol == number)
                 name, size = symbols.table.name(number), int(symbols.table.sizes[number])
                 named = partial(Symbol, mapped.name, "", name, "")
-                found[mine[here]] = self.place_of((mapping, number), named, int(begin[here[0]]), size)
-        return found, reason
+                places[rows[here]] = self.place_of((mapping, number), named, int(begin[here[0]]), size)
+        return places, reason
 
     def place_of(self, key: tuple[int, int], symbol: Callable[[], Symbol], address: int, size: int) -> int:
         """The place in `in_files` of a mapping's symbol, by their numbers; it is made when it is asked for first."""
@@ -237,11 +237,11 @@ def _stubs(mappings: list[_Piece]) -> NDArray[np.bool_]:
 
 def parse_symbol(text: str, file: str) -> Symbol:
     """A symbol's parts. Names other than those of jitted code stay whole, with the mapped file as module."""
-    found = _MODULE.search(text)
-    if found is None or not text.endswith("]"):
+    module_part = _MODULE.search(text)
+    if module_part is None or not text.endswith("]"):
         return Symbol("" if _of_perf_map(file) else file_name(file), "", text, "")
-    head, inside = text[: found.start()], found[1]
-    method, _, tier = text[found.end() : -1].rpartition("[")
+    head, inside = text[: module_part.start()], module_part[1]
+    method, _, tier = text[module_part.end() : -1].rpartition("[")
     owner, colons, called = method.partition("::")
     if not colons:
         owner, called = "", method
@@ -252,7 +252,7 @@ def parse_symbol(text: str, file: str) -> Symbol:
 
 def _signature(returned: str, arguments: str) -> str:
     """As the runtime's events write it: without assemblies, classes in full, and marked where it is generic."""
-    text = _PRIMITIVE_CLASS.sub(lambda found: f"class System.{found[0].title()}", f"{returned}  ({arguments}")
+    text = _PRIMITIVE_CLASS.sub(lambda matched: f"class System.{matched[0].title()}", f"{returned}  ({arguments}")
     text = _ASSEMBLY.sub("", text).replace("valuetype ", "value class ")
     if "!!" not in text:
         return text
@@ -265,15 +265,15 @@ def _next_owners(feed: Feed) -> dict[int, list[int]]:
 
     A process that only runs another program keeps its id without an end, and its threads may outlive its own.
     """
-    found: dict[int, list[int]] = {}
+    owners: dict[int, list[int]] = {}
     ended: set[int] = set()
     for process, time, began in sorted(feed.processes, key=lambda each: each[1]):
         if not began:
             ended.add(process)
         elif process in ended:
             ended.discard(process)
-            found.setdefault(process, []).append(time)
-    return found
+            owners.setdefault(process, []).append(time)
+    return owners
 
 
 def _limit(end: int, symbols_file: str | None) -> int:
@@ -312,13 +312,13 @@ def _index(pieces: list[_Piece], places: list[Sequence[int]], others: Mapping[in
         nothing,
         nothing,
     )
-    made = lifetimes(seen, lambda _a, _b: True)
+    lives = lifetimes(seen, lambda _a, _b: True)
     for process in others.keys() & number.keys():
-        low, high = np.searchsorted(made.space, (number[process], number[process] + 1))
+        low, high = np.searchsorted(lives.space, (number[process], number[process] + 1))
         ends = np.array([*others[process], FOREVER], dtype=np.int64)
-        end = made.end[low:high]
-        np.minimum(end, ends[np.searchsorted(ends[:-1], made.seen[low:high], "right")], out=end)
-    return Ranges(made, processes)
+        end = lives.end[low:high]
+        np.minimum(end, ends[np.searchsorted(ends[:-1], lives.seen[low:high], "right")], out=end)
+    return Ranges(lives, processes)
 
 
 def _address(record: Any, name: str) -> int:
@@ -395,26 +395,26 @@ class Images:
                 continue
             symbols = self._symbols(image)
             from_start = addresses - np.uint64(image.start)
-            mine = np.flatnonzero((addresses >= np.uint64(image.start)) & ~known)
+            rows = np.flatnonzero((addresses >= np.uint64(image.start)) & ~known)
             if isinstance(symbols, int):
                 # How far it reaches is in the file. All stacks that its runtime writes are of its own code.
-                known[mine], reason[mine] = True, symbols
+                known[rows], reason[rows] = True, symbols
                 continue
-            mine = mine[from_start[mine] < np.uint64(min(symbols.size, (1 << 64) - 1))]
-            known[mine], reason[mine] = True, NATIVE
-            where = from_start[mine] + np.uint64(symbols.start)
-            found = symbols.table.find(where)
-            for each in np.unique(found[found >= 0]).tolist():
+            rows = rows[from_start[rows] < np.uint64(min(symbols.size, (1 << 64) - 1))]
+            known[rows], reason[rows] = True, NATIVE
+            where = from_start[rows] + np.uint64(symbols.start)
+            places = symbols.table.find(where)
+            for each in np.unique(places[places >= 0]).tolist():
                 begin = (image.start + int(symbols.table.starts[each]) - symbols.start) % (1 << 64)
                 named, size = partial(_symbol, image, symbols, each), int(symbols.table.sizes[each])
-                place[mine[found == each]] = native.place_of((-1 - number, each), named, begin, size)
+                place[rows[places == each]] = native.place_of((-1 - number, each), named, begin, size)
             reason[place >= 0] = RESOLVED
         return place, reason, known
 
     def file(self, address: int, process_id: int | None) -> str:
         """The name of the file that holds an address; empty if there is none."""
-        held = [each for each in self._every if _is_of(each, process_id) and address >= each.start]
-        return held[0].name if held else ""
+        images = [each for each in self._every if _is_of(each, process_id) and address >= each.start]
+        return images[0].name if images else ""
 
     def process_of(self, mapping: int) -> int | None:
         """The process of a symbol whose `mapping` is negative."""
@@ -436,13 +436,13 @@ class Images:
                 continue
             if 0 <= type_id - image.start < symbols.size:
                 names = symbols.table.data((type_id - image.start + symbols.start) % (1 << 64))
-                found = [aot_type(name, image.name) or name for name in names if name.startswith((TYPE, "__GC"))]
-                return found[0] if found else None
+                types = [aot_type(name, image.name) or name for name in names if name.startswith((TYPE, "__GC"))]
+                return types[0] if types else None
         return None
 
     def _symbols(self, image: Image) -> FileSymbols | int:
-        found = NATIVE if self._folders is None else self._folders.of(image.file)
-        return NO_SYMBOLS if found == NATIVE else found
+        symbols = NATIVE if self._folders is None else self._folders.of(image.file)
+        return NO_SYMBOLS if symbols == NATIVE else symbols
 
 
 def _is_of(image: Image, process_id: int | None) -> bool:

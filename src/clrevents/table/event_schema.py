@@ -106,15 +106,15 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
             known.address |= is_address(field.name, field.type)
             before = key
     taken = dict.fromkeys((name.lower() for name in TABLE_HEADERS), 2)
-    found: list[TableField] = []
+    columns: list[TableField] = []
     place = follows[_BEGIN]
     while place is not None:
-        key, index, place = place, len(found), follows[place]
+        key, index, place = place, len(columns), follows[place]
         union = fields[key]
         name = unique_name(key[0] or f"field_{index}", taken)
         nullable = optional or union.count < len(layouts) or _may_be_null(union.type)
-        found.append(TableField(name, union.type, nullable, key[0], union.enum, union.address))
-    return tuple(found)
+        columns.append(TableField(name, union.type, nullable, key[0], union.enum, union.address))
+    return tuple(columns)
 
 
 def known_fields(event: EventName, registered: Sequence[Layout], optional: bool) -> tuple[TableField, ...]:

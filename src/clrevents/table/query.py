@@ -25,7 +25,7 @@ def ask(
     table: Callable[[str], Any],
     unknown: Callable[[str], Exception],
     files: bool,
-    held: list[Any],
+    kept: list[Any],
     settings: Mapping[str, str] | None = None,
 ) -> Any:
     """Run SQL in a new database; a table is created when the SQL turns out to name it.
@@ -34,7 +34,7 @@ def ask(
     the result of `unknown`; the table `tables` answers SHOW TABLES. Returns duckdb's relation, the last one for several
     statements; it may be None if there are no rows to return. Unless `files` is true, access to disk or network,
     settings, some of which name files, secrets and extensions raise PermissionError. Raises ImportError without duckdb
-    and pyarrow, and duckdb's own exceptions for invalid SQL. What a relation needs to stay usable is put into `held`;
+    and pyarrow, and duckdb's own exceptions for invalid SQL. What a relation needs to stay usable is put into `kept`;
     `settings` are further ones of the database.
     """
     duckdb = needed("duckdb", "query", "SQL")
@@ -43,21 +43,21 @@ def ask(
     safe = {"python_enable_replacements": "false", "enable_external_access": str(files).lower()}
     connection = duckdb.connect(config={**safe, **(settings or {})})
     if int(duckdb.__version__.partition(".")[0]) < _HOLDING:
-        held.append(connection)
+        kept.append(connection)
     with contextlib.suppress(duckdb.Error):
         # Otherwise days and hours depend on the local time zone.
         connection.execute("set TimeZone = 'UTC'")
     if not files:
         # Some settings name files that duckdb then writes.
         connection.execute("set lock_configuration = true")
-    made: set[str] = set()
+    created: set[str] = set()
 
     def make(name: str) -> bool:
         """Whether there is such a table that has not been created yet."""
-        if name.lower() in made or (found := table(name)) is None:
+        if name.lower() in created or (columns := table(name)) is None:
             return False
-        made.add(name.lower())
-        connection.register(name, sql_arrow(found) if isinstance(found, Table) else found)
+        created.add(name.lower())
+        connection.register(name, sql_arrow(columns) if isinstance(columns, Table) else columns)
         return True
 
     if not files and (late := _LATE.search(sql)):
@@ -69,7 +69,7 @@ def ask(
         for statement in statements:
             for name in sorted(_named(connection, statement)):
                 make(name)
-            answer = _run(connection, statement, made, make, unknown)
+            answer = _run(connection, statement, created, make, unknown)
     except duckdb.PermissionException as error:
         raise PermissionError(f"the query accesses files, which requires files=True: {error}") from error
     except (duckdb.Error, ValueError) as error:
@@ -82,12 +82,12 @@ def ask(
 def sql_arrow(table: Table) -> Any:
     """For duckdb, with times in microseconds: every version can compute with these, some with nothing finer."""
     pa = needed("pyarrow", "query", "SQL")
-    found = table.to_arrow()
-    for index, field in enumerate(found.schema):
+    arrow = table.to_arrow()
+    for index, field in enumerate(arrow.schema):
         if field.type == pa.timestamp("ns", tz="UTC"):
-            times = found.column(index).cast(pa.timestamp("us", tz="UTC"), safe=False)
-            found = found.set_column(index, field.name, times)
-    return found
+            times = arrow.column(index).cast(pa.timestamp("us", tz="UTC"), safe=False)
+            arrow = arrow.set_column(index, field.name, times)
+    return arrow
 
 
 def _named(connection: Any, statement: Any) -> set[str]:
@@ -102,7 +102,7 @@ def _named(connection: Any, statement: Any) -> set[str]:
 def _run(
     connection: Any,
     statement: Any,
-    made: set[str],
+    created: set[str],
     make: Callable[[str], bool],
     unknown: Callable[[str], Exception],
 ) -> Any:
@@ -112,7 +112,7 @@ def _run(
             return connection.sql(statement)
         except Exception as error:
             missing = _MISSING.search(str(error))
-            if missing is None or missing[1].lower() in made:
+            if missing is None or missing[1].lower() in created:
                 raise
             if not make(missing[1]):
                 raise unknown(missing[1].strip('"')) from error

@@ -116,12 +116,12 @@ def stack_table(arrays: StackArrays) -> Table:
 
 def stacks_of_bytes(stacks: Mapping[int, bytes], pointer_size: int) -> AddressStacks:
     """Stacks by number, each as the bytes of its addresses; those at an end that make no address do not count."""
-    held = sorted((number, data) for number, data in stacks.items() if number > 0)
-    sizes = np.array([len(data) // pointer_size for _, data in held], dtype=np.int64)
+    ordered = sorted((number, data) for number, data in stacks.items() if number > 0)
+    sizes = np.array([len(data) // pointer_size for _, data in ordered], dtype=np.int64)
     offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
-    whole = b"".join(data[: size * pointer_size] for (_, data), size in zip(held, sizes.tolist(), strict=True))
+    whole = b"".join(data[: size * pointer_size] for (_, data), size in zip(ordered, sizes.tolist(), strict=True))
     addresses = np.frombuffer(whole, dtype=f"<u{pointer_size}").astype(np.uint64)
-    ids = np.array([number for number, _ in held], dtype=np.int64)
+    ids = np.array([number for number, _ in ordered], dtype=np.int64)
     return AddressStacks(StackArrays(ids, offsets, addresses))
 
 
@@ -155,12 +155,12 @@ class Wanted:
         """Names on the wire that the columns may refer to; None for all."""
         if self.columns is None:
             return None
-        found = set()
+        fields = set()
         for name in self.columns:
             if name not in TABLE_HEADERS:
                 plain = re.sub(r" \(\d+\)$", "", name)
-                found.update({name, plain, name.removeprefix(_PREFIX), plain.removeprefix(_PREFIX), ""})
-        return frozenset(found)
+                fields.update({name, plain, name.removeprefix(_PREFIX), plain.removeprefix(_PREFIX), ""})
+        return frozenset(fields)
 
     def choose(self, payload: Sequence[TableField], event: str) -> tuple[TableField, ...]:
         """The table's fields. Raises KeyError for a column that the event does not have."""
@@ -186,8 +186,8 @@ def event_fields(
 
     If `known`, what the event is known to have comes first, with these names and types whatever the trace describes.
     """
-    mine = [kind for kind in kinds if (kind.key.provider, kind.key.name) == event and not kind.undefined]
-    ids = {*registry.ids(*event), *(kind.key.id for kind in mine if kind.info is not None)}
+    kinds_of_event = [kind for kind in kinds if (kind.key.provider, kind.key.name) == event and not kind.undefined]
+    ids = {*registry.ids(*event), *(kind.key.id for kind in kinds_of_event if kind.info is not None)}
     layouts: list[Layout] = []
     # Of an event that may describe itself, whose description then counts, any field may be left out.
     optional = False
@@ -199,7 +199,7 @@ def event_fields(
                 optional |= info.only_undescribed
     registered = set(layouts)
     described = []
-    for kind in sorted(mine, key=lambda kind: (kind.key.version, kind.index)):
+    for kind in sorted(kinds_of_event, key=lambda kind: (kind.key.version, kind.index)):
         assert decoder is not None
         for _, layout in decoder.layouts(kind):
             if layout not in registered:
@@ -277,13 +277,13 @@ def table_chunks(
             if not wanted.known or holds(fields(event), columns):
                 payloads.setdefault(event, []).append(columns)
         tables, places = {}, {}
-        for event, found in payloads.items():
-            part = part_of(fields(event), chunk, found, wanted.enum_names)
+        for event, payload in payloads.items():
+            part = part_of(fields(event), chunk, payload, wanted.enum_names)
             if part is not None:
                 tables[event] = Table(shown_fields(fields(event), wanted.enum_names), (part,), {})
-                rows = end_to_end([columns.rows for columns in found])
+                rows = end_to_end([columns.rows for columns in payload])
                 # Rows of one kind are in order.
-                places[event] = rows if len(found) == 1 else np.sort(rows)
+                places[event] = rows if len(payload) == 1 else np.sort(rows)
         yield TableChunk(
             tables,
             Table(header_fields(headers), (tuple(chunk.headers[n] for n in headers),)),
@@ -297,13 +297,13 @@ def _left_out(
     chunk: Chunk, kinds: Sequence[EventKind], places: Mapping[EventName, NDArray[np.int64]]
 ) -> dict[EventName, int]:
     """How many events that are known have no row."""
-    found: Counter[EventName] = Counter()
+    counts: Counter[EventName] = Counter()
     for index, count in zip(*(side.tolist() for side in np.unique(chunk.kinds, return_counts=True)), strict=True):
         kind = kinds[index]
         event = (kind.key.provider, kind.key.name)
         if not kind.undefined and (kind.info is not None or event in SELF_DESCRIBED):
-            found[event] += count
-    return {event: left for event, count in found.items() if (left := count - len(places.get(event, ())))}
+            counts[event] += count
+    return {event: left for event, count in counts.items() if (left := count - len(places.get(event, ())))}
 
 
 def header_table(chunks: Iterable[Chunk], columns: tuple[str, ...]) -> Table:

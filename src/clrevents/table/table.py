@@ -50,9 +50,9 @@ def text_column(texts: Sequence[str | None], places: NDArray[Any]) -> Column:
     codes = [known.setdefault(text, len(known)) for text in texts]
     if len(known) < len(codes):
         places = np.array(codes, dtype=np.int32)[places]
-    held = from_values(STRING, [*known])
-    valid = None if held.valid is None else held.valid[places]
-    return Column(STRING, len(places), places.astype(np.int32), valid=valid, texts=attrs.evolve(held, valid=None))
+    distinct = from_values(STRING, [*known])
+    valid = None if distinct.valid is None else distinct.valid[places]
+    return Column(STRING, len(places), places.astype(np.int32), valid=valid, texts=attrs.evolve(distinct, valid=None))
 
 
 def row_table(row_class: type[Any], rows: Iterable[Any], metadata: Mapping[str, str] | None = None) -> Table:
@@ -62,10 +62,10 @@ def row_table(row_class: type[Any], rows: Iterable[Any], metadata: Mapping[str, 
     `| None`, which makes the column nullable. An attribute with the metadata `{"table": False}` is left out.
     """
     fields = row_fields(row_class)
-    held = list(rows)
-    if not held:
+    listed = list(rows)
+    if not listed:
         return Table(fields, (), metadata or {})
-    columns = tuple(from_values(f.type, [plain(getattr(row, f.name)) for row in held]) for f in fields)
+    columns = tuple(from_values(f.type, [plain(getattr(row, f.name)) for row in listed]) for f in fields)
     return Table(fields, (columns,), metadata or {})
 
 
@@ -310,10 +310,10 @@ def _series(pd: Any, field: TableField, column: Column) -> Any:
         if not field.nullable:
             return pd.Series(values)
         arrays = pd.arrays
-        made = (
+        array_type = (
             arrays.BooleanArray if kind == "bool" else arrays.FloatingArray if kind[0] == "f" else arrays.IntegerArray
         )
-        return pd.Series(made(values.copy(), mask))
+        return pd.Series(array_type(values.copy(), mask))
     if kind == "string":
         return pd.Series(pd.StringDtype().__from_arrow__(arrow_array(column)))
     return pd.Series(column.tolist(), dtype=object)

@@ -220,11 +220,11 @@ class TraceBuilder(Summary):
         """Add MethodUnloadVerbose_V1 for the method at `address`. Raises ValueError if none was loaded there."""
         from clrevents.events import MethodUnloadVerbose_V1
 
-        found = next((m for m in reversed(self._methods) if m.address == address), None)
-        if found is None:
+        method = next((m for m in reversed(self._methods) if m.address == address), None)
+        if method is None:
             raise ValueError(f"no method was loaded at {address:#x}")
-        self._methods.remove(found)
-        return self.event(MethodUnloadVerbose_V1(*_values(found.record)))
+        self._methods.remove(method)
+        return self.event(MethodUnloadVerbose_V1(*_values(method.record)))
 
     def sample(self, *stack: int, kind: int = MANAGED) -> TraceBuilder:
         """Add a sample of the current thread with this `stack`; `kind` is 2 for managed and 1 for external code."""

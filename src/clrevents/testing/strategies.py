@@ -122,7 +122,7 @@ def _draw_trace(
     threads = draw(st.lists(st.integers(1, (1 << 32) - 1), min_size=1, max_size=4, unique=True))
     stacks = st.lists(st.integers(0, (1 << 8 * pointer_size) - 1), max_size=4).map(tuple)
     activities = st.just(_NO_ACTIVITY) | st.binary(min_size=16, max_size=16)
-    made: list[MadeEvent] = []
+    events: list[MadeEvent] = []
     lost: Counter[int] = Counter()
     seen: set[int] = set()
     start = 0
@@ -130,7 +130,7 @@ def _draw_trace(
         # Each thread has its own pace; a region starts when the previous one has ended.
         clocks = dict.fromkeys(threads, start)
         steps = []
-        for _ in range(min(count, max_events - len(made))):
+        for _ in range(min(count, max_events - len(events))):
             thread = draw(st.sampled_from(threads))
             clocks[thread] += draw(st.sampled_from([0, 0, 1, 999, 123_457, 5_000_000_000]))
             steps.append((clocks[thread], thread))
@@ -160,8 +160,8 @@ def _draw_trace(
             )
         start = max(clocks.values())
         builder.at(start).sequence_point()
-        made += sorted(region, key=lambda event: event.time_ns)
-    return MadeTrace(builder.build(), format, pointer_size, tuple(made), dict(lost))
+        events += sorted(region, key=lambda event: event.time_ns)
+    return MadeTrace(builder.build(), format, pointer_size, tuple(events), dict(lost))
 
 
 _DESCRIBED: Final = "a self-described event"
@@ -171,9 +171,9 @@ def _registered() -> list[type[Any]]:
     from clrevents.schema.async_forms import CARRIER_ID
     from clrevents.schema.registry import ASYNC, DEFAULT
 
-    found = sorted(DEFAULT.events(), key=lambda info: (info.provider, info.id, info.version))
+    infos = sorted(DEFAULT.events(), key=lambda info: (info.provider, info.id, info.version))
     # Bytes that are drawn are no buffer of sub-events, and so damage.
-    return [info.record for info in found if (info.provider, info.id) != (ASYNC, CARRIER_ID)]
+    return [info.record for info in infos if (info.provider, info.id) != (ASYNC, CARRIER_ID)]
 
 
 def _draw_event(

@@ -117,24 +117,24 @@ def same_run(linux: Trace, other: Trace) -> SameRun:
 def edges_between(times: Ints, threads: Ints, away: Ints, start: Ints, end: Ints) -> Edges:
     """Events, by time and writing thread, against the times off the processor of the threads `away`, of which none
     of one thread overlap."""
-    found = [np.zeros((3, 0), dtype=np.int64)]
+    edges = [np.zeros((3, 0), dtype=np.int64)]
     for thread in np.unique(away).tolist():
         events = np.flatnonzero(threads == thread)
-        mine = np.flatnonzero(away == thread)
-        mine = mine[np.argsort(start[mine], kind="stable")]
-        starts, ends, moments = start[mine], end[mine], times[events]
+        rows = np.flatnonzero(away == thread)
+        rows = rows[np.argsort(start[rows], kind="stable")]
+        starts, ends, moments = start[rows], end[rows], times[events]
         first = np.searchsorted(ends, moments - _SEARCHED_NS)
         count = np.clip(np.searchsorted(starts, moments + _SEARCHED_NS) - first, 0, _NEAR)
         row = np.repeat(np.arange(len(events)), count)
         place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
-        found.append(np.stack((starts[place] - moments[row], ends[place] - moments[row], events[row])))
-    return Edges(*np.concatenate(found, axis=1))
+        edges.append(np.stack((starts[place] - moments[row], ends[place] - moments[row], events[row])))
+    return Edges(*np.concatenate(edges, axis=1))
 
 
 def _by_starts(linux: Trace, other: Trace) -> tuple[int, int]:
     """The process of both, and how much later the other one began."""
-    mine, theirs = linux.info, other.info
-    if mine.version < _WITH_PROCESSES:
+    own, theirs = linux.info, other.info
+    if own.version < _WITH_PROCESSES:
         raise ValueError("only a recording of the Linux recorder is joined with another one")
     if theirs.format != "NetTrace":
         raise ValueError(f"a {theirs.format} trace does not say which thread wrote an event")
@@ -151,11 +151,11 @@ def _by_starts(linux: Trace, other: Trace) -> tuple[int, int]:
         )
     if theirs.process_id not in {thread.process_id for thread in linux.threads}:
         raise ValueError(f"the other trace is of process {theirs.process_id}, which is not in this one")
-    if mine.pointer_size != theirs.pointer_size:
+    if own.pointer_size != theirs.pointer_size:
         raise ValueError("the other trace has pointers of another size")
-    if mine.start is None or theirs.start is None:
+    if own.start is None or theirs.start is None:
         raise ValueError("one of the traces does not say when it began")
-    apart = theirs.start - mine.start
+    apart = theirs.start - own.start
     shift = apart // timedelta(microseconds=1) * 1000
     if not -other.duration_ns - _STARTS_NS <= shift <= linux.duration_ns + _STARTS_NS:
         raise ValueError(f"the other trace began {apart} after this one, so that they are not of one run")
@@ -226,10 +226,10 @@ class ShiftedRows:
         )
 
     def _ticks(self, rows: DecodedRows) -> NDArray[np.int64]:
-        mine, theirs = self._info, rows.clock
-        if mine.frequency == theirs.frequency == 1_000_000_000:
-            return rows.ticks - theirs.sync_qpc + (mine.sync_qpc + self._shift)
-        times = ((time + self._shift) * mine.frequency // 1_000_000_000 + mine.sync_qpc for time in rows.times_ns)
+        own, theirs = self._info, rows.clock
+        if own.frequency == theirs.frequency == 1_000_000_000:
+            return rows.ticks - theirs.sync_qpc + (own.sync_qpc + self._shift)
+        times = ((time + self._shift) * own.frequency // 1_000_000_000 + own.sync_qpc for time in rows.times_ns)
         return np.array([min(max(time, _LOWEST), _HIGHEST) for time in times], dtype=np.int64)
 
     def _of_threads(self, ids: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -66,8 +66,8 @@ def chunk_of(
     nowhere = np.zeros(len(rows), dtype=np.int64)
     payloads = maker.columns(rows.kinds, rows.kind_indexes, rows.data, rows.starts, rows.ends, nowhere, chosen)
     known = Known(rows.kinds, rows.clock, rows.process_id)
-    made = {name: HEADERS[name].make(rows, known) for name in headers}
-    return Chunk(len(rows), rows.kind_indexes, made, payloads, join(()))
+    headers_by_name = {name: HEADERS[name].make(rows, known) for name in headers}
+    return Chunk(len(rows), rows.kind_indexes, headers_by_name, payloads, join(()))
 
 
 def _nothing(problem: Problem, times: int) -> None:
@@ -96,9 +96,9 @@ class StreamTables:
     def chunk(self, rows: DecodedRows) -> TableChunk:
         """Rows as a chunk: a table of each event that occurs in them, and the table of all headers."""
         self._see(rows.kinds)
-        made = chunk_of(rows, self._headers, self._maker)
+        columns = chunk_of(rows, self._headers, self._maker)
         wanted = Wanted(self._headers, known=True)
-        *_, chunk = table_chunks([made], self._fields_of, wanted, self._headers, lambda: rows.kinds)
+        *_, chunk = table_chunks([columns], self._fields_of, wanted, self._headers, lambda: rows.kinds)
         return chunk
 
     def one_event(self, name: str) -> EventName | None:

@@ -157,8 +157,8 @@ class Decoder(Summary):
         """
         return self._batches(self._pass.close())
 
-    def _batches(self, found: Iterable[DecodedRows]) -> Iterator[Batch]:
-        return (Batch(rows, self._live, self._tables) for rows in found)
+    def _batches(self, decoded: Iterable[DecodedRows]) -> Iterator[Batch]:
+        return (Batch(rows, self._live, self._tables) for rows in decoded)
 
 
 def pass_of(decoder: Decoder) -> EventPass:

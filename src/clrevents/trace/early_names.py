@@ -42,11 +42,11 @@ def early_code(listed: Openable, info: TraceInfo, limits: Limits, registry: Regi
         return
     # Not by the passes of a trace: nobody asked about this file, and its damage is no news of the recording.
     stream = Stream(errors="salvage", limits=limits, registry=registry, in_time_order=False)
-    found = EventPass(stream, _Listed(registry), lambda: 0, decode=False)
+    events = EventPass(stream, _Listed(registry), lambda: 0, decode=False)
     clock = Clock(info.sync_qpc, info.frequency, info.start)
     try:
         for data in chain(source.windows(), (None,)):
-            for rows in found.close() if data is None else found.feed(data):
+            for rows in events.close() if data is None else events.feed(data):
                 if stream.info is None or not _same_process(stream.info, info):
                     return
                 rows.clock = clock

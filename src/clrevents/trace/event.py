@@ -100,21 +100,21 @@ class EventRows:
             return [None] * self.count
         places = column.places[self._part].tolist()
         data = {place: column.each[place] for place in {*places} if place >= 0}
-        made = {one: UUID(bytes_le=one) for one in {*data.values()}}
-        found: dict[int, UUID | None] = {place: made[one] for place, one in data.items()}
-        return list(map(found.get, places))
+        uuids = {one: UUID(bytes_le=one) for one in {*data.values()}}
+        by_place: dict[int, UUID | None] = {place: uuids[one] for place, one in data.items()}
+        return list(map(by_place.get, places))
 
     def _labelled_guids(self, column: Guids | None, labelled: list[bytes | None]) -> list[UUID | None]:
         """Equal ones are one object."""
         places = [-1] * self.count if column is None else column.places[self._part].tolist()
-        made: dict[bytes | None, UUID | None] = {None: None}
-        found = []
+        uuids: dict[bytes | None, UUID | None] = {None: None}
+        guids = []
         for place, label in zip(places, labelled, strict=True):
             data = label if label is not None or place < 0 or column is None else column.each[place]
-            if data is not None and data not in made:
-                made[data] = UUID(bytes_le=data)
-            found.append(made[data])
-        return found
+            if data is not None and data not in uuids:
+                uuids[data] = UUID(bytes_le=data)
+            guids.append(uuids[data])
+        return guids
 
     def thread_id(self, row: int) -> int:
         """-1 where NetTrace 6 does not give one."""

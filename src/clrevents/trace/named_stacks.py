@@ -92,10 +92,10 @@ class Stacks(Summary, AddressStacks):
         if not len(arrays.addresses):
             return Table(_FIELDS)
         distinct, places = np.unique(arrays.addresses, return_inverse=True)
-        found = self._texts(distinct, process_id)
+        texts = self._texts(distinct, process_id)
         columns = (
             *stack_columns(arrays),
-            *(text_column([row[i] for row in found], places) for i in range(len(_TEXTS))),
+            *(text_column([row[i] for row in texts], places) for i in range(len(_TEXTS))),
         )
         return Table(_FIELDS, (columns,))
 

@@ -90,14 +90,14 @@ class ToldWindows:
             yield from self._source.windows()
             return
         done, total = 0, self._source.size
-        told = time.monotonic()
+        told_at = time.monotonic()
         try:
             for data in self._source.windows():
                 yield data
                 done += len(data)
                 now = time.monotonic()
-                if now - told >= _SECONDS:
-                    told = now
+                if now - told_at >= _SECONDS:
+                    told_at = now
                     self._tell(done, max(total, done))
             self._tell(done, max(total, done))
         finally:
@@ -119,7 +119,7 @@ class Passes:
         self.limits = limits
         self.registry = registry
         self._windows = ToldWindows(source, progress).windows
-        self._found = FoundProblems(source, limits)
+        self._known_problems = FoundProblems(source, limits)
         self._scanned: HeaderScan | None = None
         self._stopped: int | None = None
         # The container's problems and the number of lost events, once a pass came to its end.
@@ -142,8 +142,8 @@ class Passes:
             scan = scan_headers(self.source, self._windows(), self.errors, self.limits, self.registry, self._kinds)
             self._meet(scan.kinds)
             for problem in scan.problems:
-                self._found.warn_of(problem)
-            self._found.warn_of_lost(scan.lost)
+                self._known_problems.warn_of(problem)
+            self._known_problems.warn_of_lost(scan.lost)
             self._scanned = scan
             if scan.error is None:
                 self._read = tuple(scan.problems), scan.lost
@@ -188,7 +188,7 @@ class Passes:
     def problems(self) -> tuple[Problem, ...]:
         """The container's problems, then those of the payloads decoded so far."""
         listed = tuple(self.scan(raising=False).problems) if self._read is None else self._read[0]
-        return self._found.after(listed)
+        return self._known_problems.after(listed)
 
     @property
     def lost(self) -> int:
@@ -199,34 +199,34 @@ class Passes:
     def found(self) -> tuple[Problem, ...]:
         """The problems of the passes made so far; without those, none."""
         if self._scanned is None:
-            return self._found.every
+            return self._known_problems.every
         # Also of a pass that did not come to its end.
-        return self._found.after(tuple(self._scanned.problems)) or self._found.every
+        return self._known_problems.after(tuple(self._scanned.problems)) or self._known_problems.every
 
     @property
     def found_in_payloads(self) -> tuple[Problem, ...]:
         """Those of them that reading the headers alone does not find."""
         listed = tuple(self.scan(raising=False).problems)
-        return self._found.after(listed)[len(listed) :]
+        return self._known_problems.after(listed)[len(listed) :]
 
     def source_errors(self) -> tuple[Problem, ...]:
         """What event sources say of themselves: that they failed. At most `Limits.problems`, each once however often it
         was said. Never raises for damage, and reads the trace again only if its headers show such messages."""
         if not any(key.name == SOURCE_MESSAGE for key in self.scan(raising=False).counts):
             return ()
-        found: dict[str, Problem] = {}
+        by_text: dict[str, Problem] = {}
         selection = self.selection((f"*/{SOURCE_MESSAGE}",))
         for rows in self.rows(self.stream(errors="salvage"), selection, decode=False):
             for row, (start, end) in enumerate(zip(rows.starts.tolist(), rows.ends.tolist(), strict=True)):
                 provider = rows.kind(row).key.provider
                 text = source_error(provider, text_of(rows.data[start:end]))
-                if text is not None and len(found) < self.limits.problems:
+                if text is not None and len(by_text) < self.limits.problems:
                     event = f"{provider}/{SOURCE_MESSAGE}"
                     problem = Problem(
                         "broken-event-source", "note", text, event=event, impact="all events of this source"
                     )
-                    found.setdefault(text, problem)
-        return tuple(found.values())
+                    by_text.setdefault(text, problem)
+        return tuple(by_text.values())
 
     def file_mark(self) -> object:
         """What changes when the trace is written to or replaced; None if another process cannot read the same."""
@@ -357,11 +357,11 @@ class Passes:
         selection, known = self.selection(SELECTORS), self.async_known
         if known is None or not self._occur(selection):
             return None
-        found = AsyncStacks(known.threads)
+        stacks = AsyncStacks(known.threads)
         with self.before_damage():
             for chunk in self.chunks(self.columns(selection, headers=HEADERS)):
-                found.take(chunk)
-        return found
+                stacks.take(chunk)
+        return stacks
 
     @cached_property
     def async_known(self) -> AsyncKnown | None:
@@ -463,12 +463,12 @@ class Passes:
         """
         wanted = Wanted((*DEFAULT_HEADERS,) if columns is None else tuple(columns), enum_names, known=known)
         header_names(wanted.columns)
-        made: dict[EventName, tuple[TableField, ...]] = {}
+        by_event: dict[EventName, tuple[TableField, ...]] = {}
 
         def fields(event: EventName) -> tuple[TableField, ...]:
-            if event not in made:
-                made[event] = (*header_fields(wanted.headers), *self.fields(event, known))
-            return made[event]
+            if event not in by_event:
+                by_event[event] = (*header_fields(wanted.headers), *self.fields(event, known))
+            return by_event[event]
 
         both = tuple(dict.fromkeys((*wanted.headers, *headers)))
         selection = self.selection(selectors, Filters.of(filters or {}))
@@ -521,12 +521,12 @@ class Passes:
 
     def fields(self, event: EventName, known: bool = False) -> tuple[TableField, ...]:
         """The payload columns of one event, as its tables have them; `known` is that of `Wanted`."""
-        found = self._fields.get((event, known))
-        if found is None:
+        columns = self._fields.get((event, known))
+        if columns is None:
             decoder = PayloadDecoder(self.info.pointer_size, self.limits)
             kinds = self.scan(raising=False).kinds_of.get(event, ())
-            found = self._fields[event, known] = event_fields(self.registry, event, kinds, decoder, known)
-        return found
+            columns = self._fields[event, known] = event_fields(self.registry, event, kinds, decoder, known)
+        return columns
 
     def facts_of(self, event: EventName) -> dict[str, str]:
         """The metadata of an event's tables."""
@@ -565,8 +565,8 @@ class Passes:
         finally:
             self.most_met = max(self.most_met, stream.problems.total)
             for problem in stream.problems.items:
-                self._found.add(problem)
-            self._found.warn_of_losses(tuple(stream.losses))
+                self._known_problems.add(problem)
+            self._known_problems.warn_of_losses(tuple(stream.losses))
             self._meet(stream.kinds.all)
 
     def _meet(self, kinds: Sequence[EventKind]) -> None:
@@ -575,6 +575,6 @@ class Passes:
 
     def _noted(self, rows: DecodedRows) -> DecodedRows:
         for problem in rows.problems:
-            self._found.add(problem)
-        self._found.warn_of_losses(rows.losses)
+            self._known_problems.add(problem)
+        self._known_problems.warn_of_losses(rows.losses)
         return rows

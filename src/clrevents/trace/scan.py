@@ -240,25 +240,25 @@ class FoundProblems:
     def __init__(self, source: Source, limits: Limits) -> None:
         self._source = source
         self._limits = limits
-        self._found: dict[tuple[object, ...], Problem] = {}
+        self._problems: dict[tuple[object, ...], Problem] = {}
         self._counts: Counter[str] = Counter()
         self._warned = False
 
     @property
     def every(self) -> tuple[Problem, ...]:
         """In the order in which they were found."""
-        return tuple(self._found.values())
+        return tuple(self._problems.values())
 
     def after(self, listed: tuple[Problem, ...]) -> tuple[Problem, ...]:
         """`listed`, and then those that are not in it."""
         known = {_identity(problem) for problem in listed}
-        return (*listed, *(problem for key, problem in self._found.items() if key not in known))
+        return (*listed, *(problem for key, problem in self._problems.items() if key not in known))
 
     def add(self, problem: Problem) -> None:
         """Keep a problem, and warn of damage."""
         key = _identity(problem)
-        if key not in self._found and self._counts[problem.severity] < self._limits.problems:
-            self._found[key] = problem
+        if key not in self._problems and self._counts[problem.severity] < self._limits.problems:
+            self._problems[key] = problem
             self._counts[problem.severity] += 1
         self.warn_of(problem)
 

@@ -125,9 +125,9 @@ def frames_table(methods: Methods, stacks: StackArrays, headers: Table) -> Table
         return Table(_FRAME_FIELDS)
     ids, first = np.unique(np.asarray(headers["stack_id"]), return_index=True)
     processes = np.ma.filled(np.ma.asarray(headers["process_id"]), -1)[first]
-    found = resolve_stacks(methods, stacks, ids.astype(np.int64), headers["time_ns"][first], processes)
-    places = _places(found, [found.of[k] for k in np.searchsorted(ids, stacks.ids).tolist()])
-    frames = [found.table.frame(index) for index in range(len(found.table))]
+    resolved = resolve_stacks(methods, stacks, ids.astype(np.int64), headers["time_ns"][first], processes)
+    places = _places(resolved, [resolved.of[k] for k in np.searchsorted(ids, stacks.ids).tolist()])
+    frames = [resolved.table.frame(index) for index in range(len(resolved.table))]
     texts = []
     for text in _FRAME_TEXTS.values():
         values = [text(frame) for frame in frames]
@@ -137,9 +137,9 @@ def frames_table(methods: Methods, stacks: StackArrays, headers: Table) -> Table
     return Table(_FRAME_FIELDS, ((*stack_columns(stacks), *texts),))
 
 
-def _places(found: ResolvedStacks, of: Sequence[int]) -> NDArray[np.int64]:
+def _places(resolved: ResolvedStacks, of: Sequence[int]) -> NDArray[np.int64]:
     """The frame numbers of the stacks, concatenated."""
-    return np.concatenate([found.values[found.offsets[k] : found.offsets[k + 1]] for k in of])
+    return np.concatenate([resolved.values[resolved.offsets[k] : resolved.offsets[k + 1]] for k in of])
 
 
 HEADERS_IN_SQL: Final = (*EVENT_HEADERS, *ACTIVITY_HEADERS)
@@ -245,12 +245,12 @@ class QueryTables:
 
     def _event(self, name: str) -> EventName | None:
         low = name.lower()
-        found = self._plain.get(low) or self._qualified.get(low) or []
-        if len(found) > 1:
-            choice = ", ".join(f'"{self._names[event]}"' for event in found)
+        events = self._plain.get(low) or self._qualified.get(low) or []
+        if len(events) > 1:
+            choice = ", ".join(f'"{self._names[event]}"' for event in events)
             raise AmbiguousEventError(f"{name!r} means several events; write one of: {choice}")
-        if found:
-            return found[0]
+        if events:
+            return events[0]
         numbered = {label.lower(): event for event, label in self._names.items()}.get(low)
         if numbered is not None:
             return numbered

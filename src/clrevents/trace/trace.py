@@ -77,7 +77,7 @@ class ProcessLife:
 
 def process_lives(events: Iterable[Any]) -> tuple[ProcessLife, ...]:
     """Those of `PROCESS_EVENTS` in order of time, by the time of their beginning."""
-    found: list[ProcessLife] = []
+    lives: list[ProcessLife] = []
     last: dict[int, int] = {}
     for event in events:
         process, payload = event.process_id, event.payload
@@ -85,17 +85,17 @@ def process_lives(events: Iterable[Any]) -> tuple[ProcessLife, ...]:
             continue
         place = last.pop(process, None)
         if place is not None:
-            found[place] = attrs.evolve(found[place], ended_ns=event.time_ns)
+            lives[place] = attrs.evolve(lives[place], ended_ns=event.time_ns)
         if payload is not None and event.name != "ProcessExit":
             started = None if event.name == "ExistingProcess" else event.time_ns
-            last[process] = len(found)
+            last[process] = len(lives)
             try:
                 name, namespace, own = str(payload.Name), str(payload.NamespaceName), int(payload.NamespaceId)
             except (AttributeError, TypeError, ValueError):
                 # The trace's own description has other fields.
                 name, namespace, own = "", "", 0
-            found.append(ProcessLife(process, name, namespace, started, None, own or None))
-    return tuple(found)
+            lives.append(ProcessLife(process, name, namespace, started, None, own or None))
+    return tuple(lives)
 
 
 class Trace(Reported):
@@ -284,8 +284,8 @@ class Trace(Reported):
 
         Uses bounded memory and raises what `events` raises.
         """
-        found = self._passes.event_rows(*selectors, order=order, most=rows, filters=filters)
-        return (Batch(part, self._names, self._tables) for part in found)
+        passed = self._passes.event_rows(*selectors, order=order, most=rows, filters=filters)
+        return (Batch(part, self._names, self._tables) for part in passed)
 
     def table(
         self,
@@ -464,12 +464,12 @@ def tables_in_sql(trace: Trace, process_id: int | None = None) -> QueryTables:
         threads_table,
     )
 
-    mine: FilterOptions = {"process_id": process_id}
+    filters: FilterOptions = {"process_id": process_id}
 
     def frames() -> Table:
         # The pass for methods leaves out what the scan knows to be absent.
         passes_of(trace).scan(raising=False)
-        return frames_table(trace.methods, *passes_of(trace).stacks_and_headers(OF_FRAMES, mine))
+        return frames_table(trace.methods, *passes_of(trace).stacks_and_headers(OF_FRAMES, filters))
 
     def samples() -> Table:
         read = offered("read_samples")(trace)
@@ -477,7 +477,7 @@ def tables_in_sql(trace: Trace, process_id: int | None = None) -> QueryTables:
         return table
 
     whole = {
-        "headers": lambda: trace.headers(columns=HEADERS_IN_SQL, **mine),
+        "headers": lambda: trace.headers(columns=HEADERS_IN_SQL, **filters),
         "threads": lambda: threads_table([t for t in trace.threads if process_id in (None, t.process_id)]),
         "methods": lambda: methods_table([m for m in trace.methods if process_id in (None, m.process_id)]),
         "stacks": lambda: stacks_table(trace.stacks.arrays),
@@ -522,7 +522,7 @@ def _asking(trace: weakref.ref[Trace]) -> Callable[[], Methods | None]:
     """Returns the trace's names as long as the trace exists."""
 
     def ask() -> Methods | None:
-        found = trace()
-        return None if found is None else found.methods
+        methods = trace()
+        return None if methods is None else methods.methods
 
     return ask

@@ -354,12 +354,12 @@ _SAMPLER: Final = {
 
 def _sampler_metrics(cost: dict[str, Any]) -> dict[str, Metric]:
     """What the sample profiler did, as `RecordingCost` says."""
-    found = {}
+    metrics = {}
     for name, unit in _SAMPLER.items():
         value = cost.get(name)
         reason = None if value is not None else cost.get("reason") or _UNASKED.reason
-        found[f"sampler_{name.removesuffix('_ns')}"] = Metric(value, unit, "less", reason=reason)
-    return found
+        metrics[f"sampler_{name.removesuffix('_ns')}"] = Metric(value, unit, "less", reason=reason)
+    return metrics
 
 
 def _stack_metrics(trace: Trace) -> dict[str, Metric]:

@@ -119,11 +119,11 @@ def _are_edges(begins: Gathered, ends: Gathered) -> bool:
     edges = []
     for side, wanted in ((begins, SignalKind.BEGIN), (ends, SignalKind.END)):
         assert side.event is not None
-        found = {edge_of(*side.event, opcode) for opcode in np.unique(side.numbers("opcode")).tolist()}
-        if any(edge is None or edge[0] != wanted for edge in found):
+        sides = {edge_of(*side.event, opcode) for opcode in np.unique(side.numbers("opcode")).tolist()}
+        if any(edge is None or edge[0] != wanted for edge in sides):
             return False
         edges.append(
-            {(source.provider, source.name if suffixed else "") for _, source, suffixed in filter(None, found)}
+            {(source.provider, source.name if suffixed else "") for _, source, suffixed in filter(None, sides)}
         )
     return edges[0] == edges[1]
 

@@ -53,10 +53,10 @@ def correlation_time(values: Floats) -> tuple[float, float]:
     if count < 2 or scale <= 1e-12 * float(np.abs(values).max(initial=0.0)):
         return 1.0, 0.0
     spectrum = np.fft.rfft(centred / scale, 2 * count)
-    found = np.fft.irfft(spectrum * spectrum.conjugate())[:count]
+    correlation = np.fft.irfft(spectrum * spectrum.conjugate())[:count]
     # Deviations from their own mean hide some of the correlation, the more the further it is followed.
     steps = np.arange(count)
-    times = (2 * np.cumsum(found / found[0]) - 1) * (1 + (2 * steps + 1) / count)
+    times = (2 * np.cumsum(correlation / correlation[0]) - 1) * (1 + (2 * steps + 1) / count)
     far = np.flatnonzero(steps >= _FAR * times)
     last = int(far[0]) if len(far) else count - 1
     return float(max(1.0, times[last])), math.sqrt((4 * last + 2) / count)
@@ -158,22 +158,22 @@ class Contrast:
 
 
 def smallest_change(
-    error: float, middle: float, told: float, power: float, floor: float, events: bool = False
+    error: float, middle: float, threshold: float, power: float, floor: float, events: bool = False
 ) -> float:
     """The smallest change that exceeds a floor, and so many standard errors, with some power.
 
     What grows varies more, in proportion: what changes from `middle` by as much as itself has twice the error on one
     side. So there may be none, and it is infinite. Where `events` are counted, only their variance grows so.
     """
-    found = 0.0
+    change = 0.0
     for _ in range(200):
-        if found > _MANIFOLD * middle > 0:
+        if change > _MANIFOLD * middle > 0:
             break
-        growth = found / middle if middle else 0.0
+        growth = change / middle if middle else 0.0
         grown = error * math.sqrt((1 + (1 + growth) ** (1 if events else 2)) / 2)
-        before, found = found, max(told * grown, floor) + power * grown
-        if found <= before * (1 + 1e-6):
-            return found
+        before, change = change, max(threshold * grown, floor) + power * grown
+        if change <= before * (1 + 1e-6):
+            return change
     return math.inf
 
 
@@ -182,9 +182,9 @@ def adjusted(chances: Floats) -> Floats:
     count = len(chances)
     order = np.argsort(chances, kind="stable")
     steps = chances[order] * count / np.arange(1, count + 1)
-    found = np.empty(count)
-    found[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
-    return found
+    adjusted_chances = np.empty(count)
+    adjusted_chances[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
+    return adjusted_chances
 
 
 @frozen(eq=False)
@@ -203,19 +203,19 @@ class Groups:
     @classmethod
     def of(cls, base: Floats, new: Floats, alpha: float, floors: Floats) -> Groups:
         """Of a row for each recording and a column for each of what is compared; `floors` damp what hardly varies."""
-        held = np.concatenate((base, new))
-        picks = np.array([*_arrangements(len(base), len(held))])
+        both = np.concatenate((base, new))
+        picks = np.array([*_arrangements(len(base), len(both))])
         damping = floors / 2 + _TINY
 
-        def told(mine: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-            one, other = held[~mine], held[mine]
+        def differences(chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+            one, other = both[~chosen], both[chosen]
             error = np.sqrt(one.var(axis=0, ddof=1) / len(one) + other.var(axis=0, ddof=1) / len(other))
             return other.mean(axis=0) - one.mean(axis=0), error
 
-        change, error = told(picks[0])
+        change, error = differences(picks[0])
         largest = np.empty(len(picks))
-        for place, mine in enumerate(picks):
-            difference, noise = told(mine)
+        for place, pick in enumerate(picks):
+            difference, noise = differences(pick)
             largest[place] = np.max(np.abs(difference) / (noise + damping), initial=0.0)
         score = np.abs(change) / (error + damping)
         chances = np.array([np.mean(largest >= one * (1 - 1e-9)) for one in score.tolist()])
@@ -248,9 +248,9 @@ def _arrangements(base: int, count: int) -> Iterator[NDArray[np.bool_]]:
     """Which recordings are called new: first those that are, then every other choice, or many at random."""
 
     def chosen(places: Any) -> NDArray[np.bool_]:
-        found = np.zeros(count, dtype=np.bool_)
-        found[list(places)] = True
-        return found
+        chosen = np.zeros(count, dtype=np.bool_)
+        chosen[list(places)] = True
+        return chosen
 
     actual = tuple(range(base, count))
     yield chosen(actual)
@@ -300,7 +300,7 @@ def _beta_part(x: float, a: float, b: float) -> float:
         return 1 - _beta_part(1 - x, b, a)
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1) or _TINY)
-    found = d
+    fraction = d
     for m in range(1, 300):
         for part in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
@@ -308,10 +308,10 @@ def _beta_part(x: float, a: float, b: float) -> float:
         ):
             d = 1 / (1 + part * d or _TINY)
             c = 1 + part / c or _TINY
-            found *= c * d
+            fraction *= c * d
         if abs(c * d - 1) < 1e-14:
             break
-    return front * found / a
+    return front * fraction / a
 
 
 Ints = NDArray[np.int64]
@@ -351,23 +351,23 @@ class TimeBlocks:
 
     def sums(self, moments: Ints, amounts: Floats) -> Floats:
         """What came about at these moments, in each block."""
-        found: Floats = np.bincount(self.at(moments), amounts, self.count).astype(np.float64)
-        return found
+        sums: Floats = np.bincount(self.at(moments), amounts, self.count).astype(np.float64)
+        return sums
 
     def grouped(self, of: Ints, groups: int, moments: Ints, amounts: Floats) -> Floats:
         """The same of each group: a row for each, a column for each block."""
-        found = np.bincount(of * self.count + self.at(moments), amounts, groups * self.count).astype(np.float64)
-        return found.reshape(groups, self.count)
+        sums = np.bincount(of * self.count + self.at(moments), amounts, groups * self.count).astype(np.float64)
+        return sums.reshape(groups, self.count)
 
     def spread(self, starts: Ints, ends: Ints, amounts: Floats) -> Floats:
         """What took these times, in each block."""
         edges = self._edges
-        found = np.zeros(self.count)
+        sums = np.zeros(self.count)
         for start, end, amount in zip(starts.tolist(), ends.tolist(), amounts.tolist(), strict=True):
             first, last = np.searchsorted(edges, (start, end), side="right").tolist()
             if first == last or end <= start:
-                found[first] += amount
+                sums[first] += amount
                 continue
             cuts = np.concatenate(([start], edges[first:last], [end]))
-            found[first : last + 1] += np.diff(cuts) * (amount / (end - start))
-        return found
+            sums[first : last + 1] += np.diff(cuts) * (amount / (end - start))
+        return sums

@@ -56,13 +56,13 @@ def start_counts(trace: Trace, blocks: TimeBlocks, **part: Unpack[FilterOptions]
         for kind in passes_of(trace).scan(raising=False).kinds
     }
     starts = [key for key, edge in edges.items() if edge is not None and edge[0] == SignalKind.BEGIN]
-    found: dict[str, Floats] = {}
+    by_event: dict[str, Floats] = {}
     for tables in trace.tables(*starts, columns=["time_ns"], **part) if starts else ():
         for event, table in tables.items():
             counts = blocks.sums(table.column("time_ns").values, np.ones(len(table)))
             name = "/".join(event)
-            found[name] = found[name] + counts if name in found else counts
-    return found
+            by_event[name] = by_event[name] + counts if name in by_event else counts
+    return by_event
 
 
 _SMALLEST: Final = 10_000
@@ -100,11 +100,11 @@ _INCREASES: Final = ("rate", "counter")
 _MEASURED: Final = ("mean", "histogram")
 
 
-def counter_rows(found: Answer[Any], blocks: TimeBlocks) -> Iterator[Amount]:
+def counter_rows(answer: Answer[Any], blocks: TimeBlocks) -> Iterator[Amount]:
     """A row for each counter that has a value, by its provider, name and tags."""
-    series, values = found.table("series"), found.table("values")
-    mine = zip(*(series.column(name).tolist() for name in ("row", "quantile", "other_session")), strict=True)
-    wanted = {row for row, quantile, other in mine if quantile is None and not other}
+    series, values = answer.table("series"), answer.table("values")
+    rows = zip(*(series.column(name).tolist() for name in ("row", "quantile", "other_session")), strict=True)
+    wanted = {row for row, quantile, other in rows if quantile is None and not other}
     columns = ("series_row", "time_ns", "provider", "name", "tags", "kind", "unit", "value", "per_second", "count")
     sums: dict[tuple[str, str], list[tuple[int, float, float]]] = {}
     for row, time, provider, name, tags, kind, unit, value, rate, count in zip(
@@ -116,9 +116,9 @@ def counter_rows(found: Answer[Any], blocks: TimeBlocks) -> Iterator[Amount]:
             key = f"{provider}/{name}" + (f" {tags}" if tags and kind not in ("rate", "mean") else "")
             unit = f"{unit or 'count'}/s" if kind in _INCREASES else unit or ""
             sums.setdefault((key, unit), []).append((time, float(amount), float(weight)))
-    for (key, unit), held in sums.items():
-        moments = np.array([time for time, _, _ in held], dtype=np.int64)
-        amounts, weights = (np.array(column) for column in ([a * w for _, a, w in held], [w for _, _, w in held]))
+    for (key, unit), total in sums.items():
+        moments = np.array([time for time, _, _ in total], dtype=np.int64)
+        amounts, weights = (np.array(column) for column in ([a * w for _, a, w in total], [w for _, _, w in total]))
         over = blocks.sums(moments, weights)
         yield Amount(
             *(COUNTERS, key, _UNITS.get(unit, unit), float(amounts.sum() / weights.sum())),
@@ -143,8 +143,8 @@ def measured(trace: Trace) -> Measured:
     names = [name for name in report_names() if not find_report(name).not_compared]
     answers = reports_of(trace, [*names, *CIRCUMSTANCES, "counters"], {})
     samples = read_samples(trace)
-    told = answers["alloc"].metrics["bytes_total"].value is not None
-    allocated = read_samples(trace, weight="alloc") if told else None
+    bytes_known = answers["alloc"].metrics["bytes_total"].value is not None
+    allocated = read_samples(trace, weight="alloc") if bytes_known else None
     blocks = TimeBlocks.of(trace.duration_ns, samples, TimeWindow())
     metrics = [
         metric_amount(answers[name], declared, allocated, blocks)
@@ -176,24 +176,24 @@ def compared_metrics(report: str) -> list[MetricDeclaration]:
 
 
 def metric_amount(
-    found: Answer[Any], declared: MetricDeclaration, allocated: Samples | None, blocks: TimeBlocks
+    answer: Answer[Any], declared: MetricDeclaration, allocated: Samples | None, blocks: TimeBlocks
 ) -> Amount:
     """A metric of an answer, in blocks of time if its rows, or the samples of allocations, tell when it came about."""
-    known = found.metrics[declared.name].value is not None
-    held = _dated(found, declared.dated, blocks) if declared.dated is not None and known else None
-    if (found.name, declared.name) == ("alloc", "bytes_total") and allocated is not None:
-        held = blocks.sums(allocated.time_ns, allocated.weight.astype(np.float64))
-    return amount_of(found, declared, held)
+    known = answer.metrics[declared.name].value is not None
+    in_blocks = _dated(answer, declared.dated, blocks) if declared.dated is not None and known else None
+    if (answer.name, declared.name) == ("alloc", "bytes_total") and allocated is not None:
+        in_blocks = blocks.sums(allocated.time_ns, allocated.weight.astype(np.float64))
+    return amount_of(answer, declared, in_blocks)
 
 
-def amount_of(found: Answer[Any], declared: MetricDeclaration, held: Floats | None) -> Amount:
+def amount_of(answer: Answer[Any], declared: MetricDeclaration, amounts: Floats | None) -> Amount:
     """A metric of an answer, in these blocks unless they are not all of it."""
-    metric = found.metrics[declared.name]
-    if held is not None and not _adds_up(held, metric):
-        held = None
-    record = next((note.record for note in found.notes if note.id == NOT_RECORDED and note.record), None)
+    metric = answer.metrics[declared.name]
+    if amounts is not None and not _adds_up(amounts, metric):
+        amounts = None
+    record = next((note.record for note in answer.notes if note.id == NOT_RECORDED and note.record), None)
     return Amount(
-        found.name,
+        answer.name,
         declared.name,
         metric.unit,
         metric.value,
@@ -203,21 +203,21 @@ def amount_of(found: Answer[Any], declared: MetricDeclaration, held: Floats | No
         metric.bounded,
         metric.reason,
         record if metric.value is None else None,
-        held,
+        amounts,
         since=declared.dated is not None and declared.dated.since,
     )
 
 
-def _adds_up(held: Floats, metric: Metric) -> bool:
+def _adds_up(amounts: Floats, metric: Metric) -> bool:
     value = metric.value
-    return value is not None and bool(np.isclose(held.sum(), value, rtol=1e-6, atol=1))
+    return value is not None and bool(np.isclose(amounts.sum(), value, rtol=1e-6, atol=1))
 
 
-def _dated(found: Answer[Any], dated: Dated, blocks: TimeBlocks) -> Floats:
-    rows = found.table(dated.table)
+def _dated(answer: Answer[Any], dated: Dated, blocks: TimeBlocks) -> Floats:
+    rows = answer.table(dated.table)
     moments = rows.column(dated.at).tolist()
     amounts = [1] * len(rows) if dated.amount is None else rows.column(dated.amount).tolist()
-    told = (
+    counted = (
         [True] * len(rows)
         if dated.where is None
         else [v == dated.where[1] for v in rows.column(dated.where[0]).tolist()]
@@ -225,16 +225,16 @@ def _dated(found: Answer[Any], dated: Dated, blocks: TimeBlocks) -> Floats:
     ends = moments if dated.until is None else rows.column(dated.until).tolist()
     kept = [
         (at, at if end is None else end, amount)
-        for at, end, amount, mine in zip(moments, ends, amounts, told, strict=True)
-        if mine and at is not None and amount is not None
+        for at, end, amount, is_counted in zip(moments, ends, amounts, counted, strict=True)
+        if is_counted and at is not None and amount is not None
     ]
     starts, stops = (np.array([row[place] for row in kept], dtype=np.int64) for place in (0, 1))
     weights = np.array([row[2] for row in kept], dtype=np.float64)
     return blocks.sums(starts, weights) if dated.until is None else blocks.spread(starts, stops, weights)
 
 
-def _rows(declared: ComparedRows, found: Answer[Any], blocks: TimeBlocks) -> Iterator[Amount]:
-    rows: ReportTable[Any] = found.table(declared.table)
+def _rows(declared: ComparedRows, answer: Answer[Any], blocks: TimeBlocks) -> Iterator[Amount]:
+    rows: ReportTable[Any] = answer.table(declared.table)
     of, keys = numbered([*zip(*(rows.column(name).tolist() for name in declared.names), strict=True)])
     moments = np.array(rows.column(declared.at).filled(0), dtype=np.int64)
     amount = declared.amount
@@ -253,12 +253,12 @@ def _grouped(
     evidence: Evidence,
     blocks: TimeBlocks,
 ) -> Iterator[Amount]:
-    for name, mine in zip(names, blocks.grouped(of, len(names), moments, weights), strict=True):
-        yield Amount(family, name, unit, float(mine.sum()), "less", evidence=evidence, blocks=mine)
+    for name, in_blocks in zip(names, blocks.grouped(of, len(names), moments, weights), strict=True):
+        yield Amount(family, name, unit, float(in_blocks.sum()), "less", evidence=evidence, blocks=in_blocks)
 
 
 def type_rows(
-    trace: Trace, found: Answer[Any], allocated: Samples | None, blocks: TimeBlocks, **part: Unpack[FilterOptions]
+    trace: Trace, answer: Answer[Any], allocated: Samples | None, blocks: TimeBlocks, **part: Unpack[FilterOptions]
 ) -> Iterator[Amount]:
     """Allocated bytes by type: in blocks where each event of the best source names one, else as the report has them."""
     if allocated is None:
@@ -272,7 +272,7 @@ def type_rows(
             weights = allocated.weight.astype(np.float64)
             yield from _grouped(TYPES, texts, of, allocated.time_ns, weights, "bytes", "sample", blocks)
             return
-    types = found.table(TYPES)
+    types = answer.table(TYPES)
     for name, size in zip(types.column("type").tolist(), types.column("bytes").tolist(), strict=True):
         if size is not None:
             yield Amount(TYPES, str(name or "?"), "bytes", size, "less", evidence="sample")
@@ -319,11 +319,11 @@ def measured_rows(trace: Trace, report: str, window: WindowOptions, parameters: 
         raise ValueError("the last snapshots are compared, with all types: leave type, snapshot and baseline out")
     if parameters.get("raw"):
         raise ValueError("names are compared as they are shown: leave raw out")
-    made: list[Any] = []
+    collectors: list[Any] = []
 
     def collector(asked: object) -> Any:
-        made.append(declared.collector(asked))
-        return made[-1]
+        collectors.append(declared.collector(asked))
+        return collectors[-1]
 
     others = {name: find_report(name) for name in (*CIRCUMSTANCES, "requests") if name != report}
     answers = ask(
@@ -338,27 +338,27 @@ def measured_rows(trace: Trace, report: str, window: WindowOptions, parameters: 
     sampled = _only(read_samples(trace, **when), window)
     blocks = TimeBlocks.of(trace.duration_ns, sampled, trace_window(trace, window))
     counts = [one for one in compared_metrics("requests") if one.name.endswith("_count")]
-    told = circumstances(trace, answers, sampled)
-    found = answers[report]
+    circumstance = circumstances(trace, answers, sampled)
+    answer = answers[report]
     if report == "alloc":
         allocated = None
-        if found.metrics["bytes_total"].value is not None:
+        if answer.metrics["bytes_total"].value is not None:
             allocated = _only(read_samples(trace, weight="alloc", **when), window)
-        amounts = [metric_amount(found, one, allocated, blocks) for one in compared_metrics(report)]
-        rows = [*type_rows(trace, found, allocated, blocks, **window)]
+        amounts = [metric_amount(answer, one, allocated, blocks) for one in compared_metrics(report)]
+        rows = [*type_rows(trace, answer, allocated, blocks, **window)]
     elif report == "heap":
-        amounts = [metric_amount(found, one, None, blocks) for one in compared_metrics(report)]
+        amounts = [metric_amount(answer, one, None, blocks) for one in compared_metrics(report)]
         rows = [*snapshot_rows(trace, **window)]
     else:
-        rows = [row for one in made if one.collected for row in _stack_rows(one, given, blocks)]
-        amounts = [_whole(report, found, rows)]
-        events = {one.collected.samples.event for one in made if one.collected and one.collected.unknown is None}
-        told = {**told, "samples": ", ".join(sorted(events)) or None}
+        rows = [row for one in collectors if one.collected for row in _stack_rows(one, given, blocks)]
+        amounts = [_whole(report, answer, rows)]
+        events = {one.collected.samples.event for one in collectors if one.collected and one.collected.unknown is None}
+        circumstance = {**circumstance, "samples": ", ".join(sorted(events)) or None}
     asked = {name: value for name, value in {**attrs.asdict(given), **window}.items() if value is not None}
     question = " ".join([report, *(f"{name}={value!r}" for name, value in sorted(asked.items()))])
     metrics = [*amounts, *(metric_amount(answers["requests"], one, None, blocks) for one in counts)]
     return Measured(
-        *(answers[report].question.trace, blocks.count, blocks.span, told, tuple(metrics), tuple(rows)),
+        *(answers[report].question.trace, blocks.count, blocks.span, circumstance, tuple(metrics), tuple(rows)),
         question,
         start_counts(trace, blocks, **window),
     )
@@ -369,29 +369,29 @@ def _only(samples: Samples, window: WindowOptions) -> Samples:
     return samples if process is None else samples.of_process(process)
 
 
-def _stack_rows(made: SampleCollector[Any], given: Any, blocks: TimeBlocks) -> Iterator[Amount]:
+def _stack_rows(collector: SampleCollector[Any], given: Any, blocks: TimeBlocks) -> Iterator[Amount]:
     """The rows of one process."""
-    found = made.collected
-    assert found is not None, "it has answered"
-    unit = WEIGHTS[found.samples.unit][1]
-    if isinstance(made, CallersCollector):
-        samples = found.samples.seen()
-        yield from path_rows(samples, blocks, made.paths(samples), given.method, unit, found.evidence)
+    collected = collector.collected
+    assert collected is not None, "it has answered"
+    unit = WEIGHTS[collected.samples.unit][1]
+    if isinstance(collector, CallersCollector):
+        samples = collected.samples.seen()
+        yield from path_rows(samples, blocks, collector.paths(samples), given.method, unit, collected.evidence)
     else:
         by: By = "module" if given.by == "module" else "method"
         if by == "method":
-            yield from processor_rows(found.samples, blocks)
-        yield from method_rows(found.samples, blocks, by, unit, found.evidence)
+            yield from processor_rows(collected.samples, blocks)
+        yield from method_rows(collected.samples, blocks, by, unit, collected.evidence)
 
 
-def _whole(report: str, found: Answer[Any], rows: Sequence[Amount]) -> Amount:
+def _whole(report: str, answer: Answer[Any], rows: Sequence[Amount]) -> Amount:
     """What the rows are parts of, in blocks if these are."""
     name, families = ("total", (EXCLUSIVE, MODULES)) if report == "top" else ("inclusive", (CALLERS,))
     parts = [row for row in rows if row.family in families and (report == "top" or "\n" not in row.name)]
-    held = [row.blocks for row in parts if row.blocks is not None]
-    blocks = sum(held[1:], held[0]) if held and len(held) == len(parts) else None
+    in_blocks = [row.blocks for row in parts if row.blocks is not None]
+    blocks = sum(in_blocks[1:], in_blocks[0]) if in_blocks and len(in_blocks) == len(parts) else None
     declared = next(one for one in find_report(report).metrics if one.name == name)
-    return amount_of(found, declared, blocks)
+    return amount_of(answer, declared, blocks)
 
 
 Recording: TypeAlias = "str | os.PathLike[str] | Trace | Measured"
@@ -426,14 +426,14 @@ def compare(
     def all_of(side: Recording | Sequence[Recording]) -> list[Measured]:
         one = isinstance(side, str | os.PathLike | Trace | Measured)
         recordings = [cast("Recording", side)] if one else cast("Sequence[Recording]", side)
-        return [held for recording in recordings for held in _measured_of(recording, report, question)]
+        return [measurement for recording in recordings for measurement in _measured_of(recording, report, question)]
 
-    found = compared(all_of(base), all_of(new), per, tables)
+    comparison = compared(all_of(base), all_of(new), per, tables)
     if confirm is None:
-        return found
-    if found.groups:
+        return comparison
+    if comparison.groups:
         raise ValueError("second recordings confirm a pair; a group just takes them in")
-    return found.confirm(compared(all_of(confirm[0]), all_of(confirm[1]), found.per, tables))
+    return comparison.confirm(compared(all_of(confirm[0]), all_of(confirm[1]), comparison.per, tables))
 
 
 def measure(recording: Recording, *, report: str | None = None, **question: object) -> Measured:
@@ -455,10 +455,10 @@ def measure(recording: Recording, *, report: str | None = None, **question: obje
         return measured_rows(recording, report, window, question)
     path = os.fspath(recording)
     if is_saved(path):
-        held = saved_measured(path)
-        if len(held) > 1:
-            raise ValueError(f"{path} has {counted(len(held), 'recording')}: `compare` takes them as a group")
-        return held[0]
+        measurements = saved_measured(path)
+        if len(measurements) > 1:
+            raise ValueError(f"{path} has {counted(len(measurements), 'recording')}: `compare` takes them as a group")
+        return measurements[0]
     with open_trace(path) as trace:
         return measure(trace, report=report, **question)
 

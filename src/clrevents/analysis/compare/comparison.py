@@ -253,17 +253,17 @@ class Comparison(Answer[ComparisonFacts]):
 
     def _meet(self, condition: Condition, change: Change, failed: list[str], unknown: list[str]) -> None:
         metric, holds = _relative(change), _holds(condition, change)
-        told = f"{change.key} changed by {relative_text(change)}" if metric.value is not None else change.key
+        sentence = f"{change.key} changed by {relative_text(change)}" if metric.value is not None else change.key
         if holds is None:
-            unknown.append(f"cannot tell whether {condition.text}: {metric.reason or change.reason or told}")
+            unknown.append(f"cannot tell whether {condition.text}: {metric.reason or change.reason or sentence}")
         elif (
             holds
             and self.facts.confirmed
             and not any(_holds(condition, one) for one in self.confirming if one.key == change.key)
         ):
-            unknown.append(f"cannot tell whether {condition.text}: {told}, but not so in the second recordings")
+            unknown.append(f"cannot tell whether {condition.text}: {sentence}, but not so in the second recordings")
         elif holds:
-            failed.append(f"{condition.text}: {told}")
+            failed.append(f"{condition.text}: {sentence}")
 
     def markdown(self) -> str:
         """The comparison as a comment on a pull request."""
@@ -468,8 +468,8 @@ def row_counts(comparison: Comparison) -> Iterator[str]:
 def ordered(changes: Iterable[Change]) -> list[Change]:
     """Metrics that say something, what changed first, and of these the work, the most time, the largest share; those
     that are 0 on both sides are left out."""
-    told = [one for one in changes if (one.base or one.new) and one.verdict != "not comparable"]
-    return sorted(told, key=lambda one: (_ORDER.index(one.verdict), one.key not in _WORK, *_size(one)))
+    telling = [one for one in changes if (one.base or one.new) and one.verdict != "not comparable"]
+    return sorted(telling, key=lambda one: (_ORDER.index(one.verdict), one.key not in _WORK, *_size(one)))
 
 
 def _size(one: Change) -> tuple[bool, float]:

@@ -78,28 +78,30 @@ def compared(
             f"large it is; "
             f"{enough} can (or compare one with one, which says what differs between these two)"
         )
-    held = (*base, *new)
-    questions = sorted({one.asked or "everything" for one in held})
+    measurements = (*base, *new)
+    questions = sorted({one.asked or "everything" for one in measurements})
     if len(questions) > 1:
         raise ValueError(f"these were measured for different questions: {'; '.join(questions)}")
-    asked = [one.requests for one in held]
+    asked = [one.requests for one in measurements]
     lacking = any(one is None for one in asked)
     if per == "request" and lacking:
         raise ValueError("per request: not every recording has requests")
     chosen: Per = per or ("second" if lacking else "request")
     if chosen not in PER:
-        chosen = _start_event(chosen, held)
+        chosen = _start_event(chosen, measurements)
     sides = (tuple(base), tuple(new))
-    names = dict.fromkeys(name for one in held for name in _by_name(one.metrics))
-    metrics = _joined(sides, [_all_of(names, one, "not measured") for one in held])
-    held_rows = {name: _joined(sides, rows) for name, rows in _matched(held, len(base)).items()}
-    held_rows = {name: _own(name, rows, held_rows) for name, rows in held_rows.items() if _comparable(name, held)}
+    names = dict.fromkeys(name for one in measurements for name in _by_name(one.metrics))
+    metrics = _joined(sides, [_all_of(names, one, "not measured") for one in measurements])
+    held_rows = {name: _joined(sides, rows) for name, rows in _matched(measurements, len(base)).items()}
+    held_rows = {
+        name: _own(name, rows, held_rows) for name, rows in held_rows.items() if _comparable(name, measurements)
+    }
     if chosen == "second":
         held_rows = {name: _of_unknown_work(rows) if name in OF_WORK else rows for name, rows in held_rows.items()}
     like_metrics = [row for name, rows in held_rows.items() if FAMILIES[name].metrics for row in rows]
     whole = len(metrics)
     metrics += like_metrics
-    pair = len(held) == 2
+    pair = len(measurements) == 2
     direct = [
         row
         for name, rows in held_rows.items()
@@ -110,8 +112,8 @@ def compared(
     if len(base) > 1:
         # One family, so that everything together raises few false alarms.
         judge = _judged_groups
-        found = judge([*metrics, *direct], chosen, _LEVELS["groups"])
-        verdicts, rows = found[: len(metrics)], found[len(metrics) :]
+        judgement = judge([*metrics, *direct], chosen, _LEVELS["groups"])
+        verdicts, rows = judgement[: len(metrics)], judgement[len(metrics) :]
     else:
         judge = _judged_pair
         verdicts, rows = judge(metrics, chosen, _LEVELS["metrics"]), judge(direct, chosen, _LEVELS["methods"])
@@ -120,13 +122,13 @@ def compared(
     for name, pairings in held_rows.items():
         family = FAMILIES[name]
         done = family.always or family.metrics or (family.exact and pair)
-        if not done and (family.report in moved or held[0].asked or name in tables):
+        if not done and (family.report in moved or measurements[0].asked or name in tables):
             # Who asks for rows sees them though nothing moved; then they must be the surer.
             level = _LEVELS["rows" if family.report in moved else "methods"]
             rows += judge(pairings, chosen, level)
     if not any(change.adds for change in (*verdicts, *rows)):
         chosen = "none"
-    parameters = {"per": chosen, "asked": held[0].asked or None}
+    parameters = {"per": chosen, "asked": measurements[0].asked or None}
     about = (TimeWindow(), None, (), new[0].trace, __version__)
     question = Question(Comparison.name, "What changed?", parameters, *about)
     recordings = [_recording(side, one, chosen) for side, of in (("base", base), ("new", new)) for one in of]
@@ -147,15 +149,15 @@ def _recording(side: str, one: Measured, per: Per) -> Recording:
     )
 
 
-def _start_event(per: str, held: Sequence[Measured]) -> str:
+def _start_event(per: str, measurements: Sequence[Measured]) -> str:
     """The start event that is meant, which all recordings have."""
-    known = {name for one in held for name in one.starts}
+    known = {name for one in measurements for name in one.starts}
     named = [name for name in known if per in (name, name.partition("/")[2])]
     if not named:
         raise ValueError(unknown("denominator", per, [*PER, *sorted(known)]))
     if len(named) > 1:
         raise ValueError(f"{per} is one of {', '.join(sorted(named))}: name one of them")
-    if not all(named[0] in one.starts and one.starts[named[0]].any() for one in held):
+    if not all(named[0] in one.starts and one.starts[named[0]].any() for one in measurements):
         raise ValueError(f"per {per}: not every recording has that event")
     return named[0]
 
@@ -169,7 +171,7 @@ def _of_unknown_work(rows: Sequence[_Pairing]) -> list[_Pairing]:
 class _Pairing:
     """One metric or row of all recordings, base first."""
 
-    held: tuple[Measured, ...]
+    measurements: tuple[Measured, ...]
     amounts: tuple[Amount | None, ...]
     base: int
     like: Amount
@@ -185,16 +187,16 @@ class _Pairing:
         """Its value in one recording, for one of what it is divided by."""
         one = self.amounts[place]
         value = 0.0 if one is None or one.value is None else float(one.value)
-        return value / float(self.held[place].per(per).sum()) if self.like.adds else value
+        return value / float(self.measurements[place].per(per).sum()) if self.like.adds else value
 
     def blocks(self, place: int) -> Floats:
         one = self.amounts[place]
-        return np.zeros(self.held[place].count) if one is None or one.blocks is None else one.blocks
+        return np.zeros(self.measurements[place].count) if one is None or one.blocks is None else one.blocks
 
     @property
     def dated(self) -> bool:
-        told = self.like.adds or self.like.over is not None
-        return told and all(one is None or one.blocks is not None for one in self.amounts)
+        is_dated = self.like.adds or self.like.over is not None
+        return is_dated and all(one is None or one.blocks is not None for one in self.amounts)
 
     @property
     def spans(self) -> str:
@@ -220,9 +222,9 @@ class _Pairing:
         """Its value in one recording, with its error."""
         one, blocks = self.amounts[place], self.blocks(place)
         if self.like.since:
-            return spread(*intervals(blocks, self.held[place].per(per)))
+            return spread(*intervals(blocks, self.measurements[place].per(per)))
         if one is None or one.over is None:
-            return spread(blocks, self.held[place].per(per))
+            return spread(blocks, self.measurements[place].per(per))
         # Blocks without a value tell nothing.
         known = one.over > 0
         return spread(blocks[known], one.over[known])
@@ -230,15 +232,15 @@ class _Pairing:
     def floor(self, per: Per, values: tuple[float, float]) -> float:
         """What a change must reach, both of a side and in itself. The same whichever side is called base."""
         least = ABSOLUTE_FLOORS.get(self.like.unit, 0.0)
-        found = 0.0
-        for one in self.held if self.like.adds else ():
+        largest = 0.0
+        for one in self.measurements if self.like.adds else ():
             amount = least * one.span_ns if self.like.unit == "ns" else least
-            found = max(found, amount / float(one.per(per).sum()))
-        return max(found, RELATIVE_FLOOR * min(map(abs, values)))
+            largest = max(largest, amount / float(one.per(per).sum()))
+        return max(largest, RELATIVE_FLOOR * min(map(abs, values)))
 
     def judged(
         self,
-        told: Verdict,
+        beyond: Verdict,
         values: tuple[float, float],
         change: float,
         *,
@@ -251,7 +253,7 @@ class _Pairing:
         smallest: float,
         independent: tuple[float, float],
     ) -> Change:
-        """A change with its interval, `margin` to either side, and the verdict `told` if it is beyond chance and the
+        """A change with its interval, `margin` to either side, and the verdict `beyond` if it is beyond chance and the
         floor.
 
         Else both sides are the same if `bound`, the most that it may be, is little beside the values; so little that it
@@ -260,7 +262,7 @@ class _Pairing:
         """
         wide, least = WIDE * sum(map(abs, values)) / 2, RELATIVE_FLOOR * min(map(abs, values))
         size, apart = abs(change), abs(change) > margin
-        verdict, within, reason = told, None, None
+        verdict, within, reason = beyond, None, None
         if chance > level or size < floor:
             if bound <= (least if apart else wide):
                 verdict, within = "same", bound
@@ -303,13 +305,13 @@ class _Pairing:
         )
 
 
-def _comparable(table: str, held: Sequence[Measured]) -> bool:
+def _comparable(table: str, measurements: Sequence[Measured]) -> bool:
     """Whether all recordings have such rows: where they were not recorded, nothing is gone or new."""
     family = FAMILIES[table]
-    if family.always and len({one.circumstances.get("samples") for one in held}) > 1:
+    if family.always and len({one.circumstances.get("samples") for one in measurements}) > 1:
         # Samples of threads wherever they are, and those of processors, are times of different things.
         return False
-    known = [{a.name for a in one.metrics if a.family == family.report and a.value is not None} for one in held]
+    known = [{a.name for a in one.metrics if a.family == family.report and a.value is not None} for one in measurements]
     return all(any(name in one for one in known) == all(name in one for one in known) for name in family.told_by)
 
 
@@ -329,25 +331,25 @@ def _own(table: str, rows: Sequence[_Pairing], tables: Mapping[str, Sequence[_Pa
 
 def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[Change]:
     """The verdicts on one recording against one, as one family."""
-    found: dict[int, Change] = {}
+    changes: dict[int, Change] = {}
     tested: list[tuple[int, Contrast, tuple[float, float], tuple[float, float]]] = []
     for place, one in enumerate(pairings):
         values = (one.value(0, per), one.value(1, per))
         if (lacking := one.absent) is not None:
-            found[place] = _not_comparable(one, lacking)
+            changes[place] = _not_comparable(one, lacking)
         elif values[0] == values[1] and (not one.dated or not any(values)):
-            found[place] = one.change("same", values, within=0.0)
+            changes[place] = one.change("same", values, within=0.0)
         elif not one.dated:
-            found[place] = one.change("stated", values, reason=_ONCE)
+            changes[place] = one.change("stated", values, reason=_ONCE)
         else:
             before, after = (one.spread(side, per) for side in (0, 1))
             contrast, worth = Contrast.of(before, after, RUNS), (before.independent, after.independent)
             few = min(worth) < one.enough or too_sparse(one.blocks(0), one.blocks(1))
             if few and one.like.evidence == "event" and not one.like.bound:
-                found[place] = one.change("stated", values, reason=_ONCE, independent=worth)
+                changes[place] = one.change("stated", values, reason=_ONCE, independent=worth)
             elif few:
                 short = min(worth) < one.enough
-                found[place] = one.change(
+                changes[place] = one.change(
                     "cannot tell",
                     values,
                     reason=f"fewer than {one.enough} independent {one.spans}" if short else "too few samples",
@@ -362,7 +364,7 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
         one = pairings[place]
         floor = one.floor(per, values)
         noise = contrast.margin(0.10)
-        found[place] = one.judged(
+        changes[place] = one.judged(
             "differs",
             values,
             contrast.change,
@@ -375,7 +377,7 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
             smallest=contrast.smallest(alone, floor, one.events) if min(worth) >= one.sure else inf,
             independent=worth,
         )
-    return [found[place] for place in range(len(pairings))]
+    return [changes[place] for place in range(len(pairings))]
 
 
 _ONCE: Final = "one number a recording: how much it varies is unknown"
@@ -383,37 +385,37 @@ _ONCE: Final = "one number a recording: how much it varies is unknown"
 
 def _enough_ns(of: _Pairing, worth: tuple[float, float]) -> int:
     """How long a recording would have to be for its blocks to suffice."""
-    return max(round(one.span_ns * of.enough / least) for least, one in zip(worth, of.held, strict=True))
+    return max(round(one.span_ns * of.enough / least) for least, one in zip(worth, of.measurements, strict=True))
 
 
 def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list[Change]:
     """The verdicts on groups of recordings, as one family."""
-    found: dict[int, Change] = {}
+    changes: dict[int, Change] = {}
     tested: list[tuple[int, Floats, tuple[float, float]]] = []
     for place, one in enumerate(pairings):
-        each = np.array([one.value(recording, per) for recording in range(len(one.held))])
+        each = np.array([one.value(recording, per) for recording in range(len(one.measurements))])
         values = (float(each[: one.base].mean()), float(each[one.base :].mean()))
         if (lacking := one.absent) is not None:
-            found[place] = _not_comparable(one, lacking)
+            changes[place] = _not_comparable(one, lacking)
         elif np.ptp(each) == 0:
-            found[place] = one.change("same", values, within=0.0)
+            changes[place] = one.change("same", values, within=0.0)
         else:
             tested.append((place, each, values))
     if not tested:
-        return [found[place] for place in range(len(pairings))]
+        return [changes[place] for place in range(len(pairings))]
     first = pairings[0]
     table = np.array([each for _, each, _ in tested]).T
     floors = np.array([pairings[place].floor(per, values) for place, _, values in tested])
     # Damping must not depend on which side is which.
     damping = np.array([pairings[place].floor(per, (each.mean(), each.mean())) for place, each, _ in tested])
     groups = Groups.of(table[: first.base], table[first.base :], level, damping)
-    sizes = (float(first.base), float(len(first.held) - first.base))
+    sizes = (float(first.base), float(len(first.measurements) - first.base))
     for column, (place, _, values) in enumerate(tested):
         one = pairings[place]
         change, limit = float(groups.change[column]), float(groups.limits[column])
         chance = float(groups.chances[column])
         better = one.like.better
-        told: Verdict = "improved" if (change < 0) == (better == "less") else "regressed"
+        judgement: Verdict = "improved" if (change < 0) == (better == "less") else "regressed"
         error, floor = float(groups.errors[column]), float(floors[column])
         # Exchanged groups differ more where there is a change, and so the limit grows with it; and the error that few
         # recordings show is as often too small.
@@ -421,8 +423,8 @@ def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list
         smallest = max(limit, floor)
         if error:
             smallest = smallest_change(error, sum(values) / 2, limit / error, power, floor, one.events)
-        found[place] = one.judged(
-            "changed" if better == "neither" else told,
+        changes[place] = one.judged(
+            "changed" if better == "neither" else judgement,
             values,
             change,
             level=level,
@@ -434,7 +436,7 @@ def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list
             smallest=smallest,
             independent=sizes,
         )
-    return [found[place] for place in range(len(pairings))]
+    return [changes[place] for place in range(len(pairings))]
 
 
 def _not_comparable(one: _Pairing, lacking: Amount) -> Change:
@@ -463,19 +465,19 @@ def _joined(
     sides: tuple[tuple[Measured, ...], tuple[Measured, ...]], amounts: Sequence[Mapping[tuple[str, str], Amount]]
 ) -> list[_Pairing]:
     """Those that have a value anywhere and, of many rows, those that are more than next to nothing."""
-    held = (*sides[0], *sides[1])
+    measurements = (*sides[0], *sides[1])
     names = dict.fromkeys(name for one in amounts for name in one)
-    found = []
+    pairings = []
     for name in sorted(names):
         each = tuple(one.get(name) for one in amounts)
         if any(one is not None and one.value is not None for one in each):
             like = next(one for one in each if one is not None and one.value is not None)
-            found.append(_Pairing(held, each, len(sides[0]), like))
+            pairings.append(_Pairing(measurements, each, len(sides[0]), like))
     # Two rows with one name are told apart by what the runtime calls them.
-    alike = Counter((one.like.family, one.shown) for one in found)
+    alike = Counter((one.like.family, one.shown) for one in pairings)
     return [
         one if alike[one.like.family, one.shown] == 1 else attrs.evolve(one, shown=_told_apart(one.like))
-        for one in found
+        for one in pairings
     ]
 
 
@@ -483,12 +485,12 @@ def _told_apart(row: Amount) -> str:
     return row.name if FAMILIES[row.family].paths else row.name.replace("\n", " ")
 
 
-def _matched(held: Sequence[Measured], base: int) -> dict[str, list[dict[tuple[str, str], Amount]]]:
+def _matched(measurements: Sequence[Measured], base: int) -> dict[str, list[dict[tuple[str, str], Amount]]]:
     """By table, the rows of each recording under the names that they have on both sides."""
-    found: dict[str, list[dict[tuple[str, str], Amount]]] = {}
+    matched: dict[str, list[dict[tuple[str, str], Amount]]] = {}
     wholes: dict[str, float] = {}
     for table, family in FAMILIES.items():
-        rows = [[row for row in one.rows if row.family == table] for one in held]
+        rows = [[row for row in one.rows if row.family == table] for one in measurements]
         lines = [{line for row in side for line in row.name.split("\n")} for side in rows]
         same = identities(*({line for side in half for line in side} for half in (lines[:base], lines[base:])))
         merged = [_merged(side, same) for side in rows]
@@ -499,18 +501,18 @@ def _matched(held: Sequence[Measured], base: int) -> dict[str, list[dict[tuple[s
         if sums:
             wholes[table] = max(sums.values()) if family.paths else sum(sums.values())
             if family.metrics:
-                found[table] = [{**_missing(sums, "not published"), **side} for side in merged]
+                matched[table] = [{**_missing(sums, "not published"), **side} for side in merged]
                 continue
             least = _SHARE * wholes.get(family.part_of or table, wholes[table])
-            found[table] = [{name: row for name, row in side.items() if sums[name] >= least} for side in merged]
-    return found
+            matched[table] = [{name: row for name, row in side.items() if sums[name] >= least} for side in merged]
+    return matched
 
 
 def _merged(rows: Sequence[Amount], same: Mapping[str, str]) -> dict[tuple[str, str], Amount]:
-    found: dict[tuple[str, str], Amount] = {}
+    merged: dict[tuple[str, str], Amount] = {}
     for row in rows:
         key = (row.family, "\n".join(same[line] for line in row.name.split("\n")))
-        before = found.get(key)
+        before = merged.get(key)
         if before is not None:
             both = None if before.blocks is None or row.blocks is None else before.blocks + row.blocks
             value, over = float(before.value or 0) + float(row.value or 0), None
@@ -518,8 +520,8 @@ def _merged(rows: Sequence[Amount], same: Mapping[str, str]) -> dict[tuple[str, 
                 over = before.over + row.over
                 value = float(both.sum() / over.sum())
             row = attrs.evolve(before, value=value, blocks=both, over=over)
-        found[key] = row
-    return found
+        merged[key] = row
+    return merged
 
 
 _ONE_MORE: Final = 0.2
@@ -532,26 +534,26 @@ def _warnings(base: Sequence[Measured], new: Sequence[Measured]) -> tuple[str, .
     def both(name: str) -> list[list[str | int | float]]:
         return [sorted({v for one in side if (v := one.circumstances.get(name)) is not None}) for side in (base, new)]
 
-    found = []
+    texts = []
     for name in ("runtime", "collector", "processors", "samples", "allocations"):
         sides = both(name)
         if all(sides) and sides[0] != sides[1]:
             before, after = (", ".join(map(str, side)) for side in sides)
-            found.append(f"{name}: {before} before, {after} after")
+            texts.append(f"{name}: {before} before, {after} after")
     periods = [float(v) for side in both("sampling period") for v in side]
     if periods and max(periods) > (1 + _ONE_MORE) * min(periods):
-        found.append(f"sampling period: from {min(periods) / 1e6:.3g} to {max(periods) / 1e6:.3g} ms")
+        texts.append(f"sampling period: from {min(periods) / 1e6:.3g} to {max(periods) / 1e6:.3g} ms")
     lost = [int(one.circumstances.get("lost events") or 0) for one in (*base, *new)]
     if any(lost):
-        found.append(f"lost events: {sum(lost[: len(base)]):,} before, {sum(lost[len(base) :]):,} after")
+        texts.append(f"lost events: {sum(lost[: len(base)]):,} before, {sum(lost[len(base) :]):,} after")
     compiling = [[float(v) for v in side] for side in both("compiling")]
     if all(compiling):
         shares = [sum(side) / len(side) for side in compiling]
         if abs(shares[0] - shares[1]) > _COMPILING:
-            found.append(f"warm-up: {shares[0]:.0%} of the time before and {shares[1]:.0%} after went into compiling")
+            texts.append(f"warm-up: {shares[0]:.0%} of the time before and {shares[1]:.0%} after went into compiling")
     providers = [{name for text in side for name in str(text).split()} for side in both("providers")]
     if all(providers) and providers[0] != providers[1]:
         for name, only in (("base", providers[0] - providers[1]), ("new", providers[1] - providers[0])):
             if only:
-                found.append(f"only {name} has events of {', '.join(sorted(only))}")
-    return tuple(found)
+                texts.append(f"only {name} has events of {', '.join(sorted(only))}")
+    return tuple(texts)

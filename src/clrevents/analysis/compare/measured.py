@@ -64,11 +64,11 @@ class Amount(Value):
 
     def to_dict(self) -> dict[str, Any]:
         """In JSON types; blocks as places and amounts of those that are not empty."""
-        found = {field.name: getattr(self, field.name) for field in attrs.fields(Amount)}
+        json = {field.name: getattr(self, field.name) for field in attrs.fields(Amount)}
         for name in ("blocks", "over"):
-            if found[name] is not None:
-                found[name] = _saved(found[name])
-        return found
+            if json[name] is not None:
+                json[name] = _saved(json[name])
+        return json
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], count: int) -> Self:
@@ -76,14 +76,14 @@ class Amount(Value):
         blocks, over = (None if data.get(name) is None else _read(data[name], count) for name in ("blocks", "over"))
         if over is not None and (blocks is None or not over.sum() > 0 or (over < 0).any()):
             raise ValueError(f"{data['family']}.{data['name']} is a mean of no values")
-        found = cls(**{**data, "blocks": blocks, "over": over})
-        held = [one for one in (blocks, over) if one is not None]
-        numbers = np.concatenate(([0 if found.value is None else float(found.value)], *held))
+        amount = cls(**{**data, "blocks": blocks, "over": over})
+        present = [one for one in (blocks, over) if one is not None]
+        numbers = np.concatenate(([0 if amount.value is None else float(amount.value)], *present))
         if not (np.abs(numbers) <= _LARGEST).all():
-            raise ValueError(f"{found.family}.{found.name} is not a number that can be compared")
-        if not all(isinstance(text, str) for text in (found.family, found.name, found.unit, found.label or "")):
+            raise ValueError(f"{amount.family}.{amount.name} is not a number that can be compared")
+        if not all(isinstance(text, str) for text in (amount.family, amount.name, amount.unit, amount.label or "")):
             raise TypeError("names are texts")
-        return found
+        return amount
 
 
 @frozen(eq=False, repr=False)
@@ -142,15 +142,15 @@ class Measured(Summary):
             "metrics": [amount.to_dict() for amount in self.metrics],
             "rows": [amount.to_dict() for amount in self.rows],
             **({"asked": self.asked} if self.asked else {}),
-            **({"starts": {name: _saved(held) for name, held in self.starts.items()}} if self.starts else {}),
+            **({"starts": {name: _saved(counts) for name, counts in self.starts.items()}} if self.starts else {}),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read back what `to_dict` gave. Raises ValueError for anything else."""
         if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
-            raise ValueError(f"the schema is {found!r}, not {SCHEMA!r}: save it with 'clrevents compare --save'")
+            schema = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
+            raise ValueError(f"the schema is {schema!r}, not {SCHEMA!r}: save it with 'clrevents compare --save'")
         try:
             count, span = int(data["count"]), int(data["span_ns"])
             if not (0 < count <= _MOST_BLOCKS and 0 < span <= _LARGEST):
@@ -160,8 +160,8 @@ class Measured(Summary):
             circumstances = dict(data["circumstances"])
             if not all(isinstance(value, str | int | float | None) for value in circumstances.values()):
                 raise TypeError("circumstances are texts and numbers")
-            starts = {str(name): _read(held, count) for name, held in dict(data.get("starts", {})).items()}
-            if not all((held >= 0).all() and held.sum() <= _LARGEST for held in starts.values()):
+            starts = {str(name): _read(counts, count) for name, counts in dict(data.get("starts", {})).items()}
+            if not all((counts >= 0).all() and counts.sum() <= _LARGEST for counts in starts.values()):
                 raise ValueError("damaged: numbers of events that cannot be")
             return cls(trace, count, span, circumstances, metrics, rows, str(data.get("asked", "")), starts)
         except (LookupError, TypeError, AttributeError, OverflowError) as error:
@@ -177,9 +177,9 @@ def _saved(blocks: Floats) -> list[object]:
 
 
 def _read(saved: Any, count: int) -> Floats:
-    held = np.zeros(count)
-    held[np.array(saved[0], dtype=np.int64)] = saved[1]
-    return held
+    amounts = np.zeros(count)
+    amounts[np.array(saved[0], dtype=np.int64)] = saved[1]
+    return amounts
 
 
 def _short(value: float) -> int | float:
@@ -248,10 +248,10 @@ def without_numbers(name: str) -> tuple[str, str]:
     """A name without the compiler's numbers, and the place of a lambda among those of its member (empty for others)."""
     for pattern, stars in _NUMBERED:
         name = pattern.sub(stars, name)
-    found = _LAMBDA.search(name)
-    if found is None:
+    lambda_part = _LAMBDA.search(name)
+    if lambda_part is None:
         return name, ""
-    return f"{name[: found.start()]}{found[1]}*{name[found.end() :]}", found["own"]
+    return f"{name[: lambda_part.start()]}{lambda_part[1]}*{name[lambda_part.end() :]}", lambda_part["own"]
 
 
 def identities(base: Iterable[str], new: Iterable[str]) -> dict[str, str]:
@@ -268,19 +268,19 @@ def identities(base: Iterable[str], new: Iterable[str]) -> dict[str, str]:
             split[name] = stem, own = without_numbers(name)
             side[stem].add(own)
     makers: tuple[dict[str, set[str]], dict[str, set[str]]] = (defaultdict(set), defaultdict(set))
-    for stems, made in zip(sides, makers, strict=True):
+    for stems, maker in zip(sides, makers, strict=True):
         for compiler, of in filter(None, map(_made_of, stems)):
-            made[of].add(compiler)
-    found = {}
+            maker[of].add(compiler)
+    identity = {}
     for name, (stem, own) in split.items():
         _, of = _made_of(stem) or ("", "")
         if of and makers[0][of] and makers[1][of] and not makers[0][of] & makers[1][of]:
-            found[name] = of
+            identity[name] = of
             continue
         # What only one side has is left as it is: nothing there can be mistaken for another.
         alike = not (sides[0][stem] and sides[1][stem]) or sides[0][stem] == sides[1][stem]
-        found[name] = f"{stem} {own}" if own and alike else stem
-    return found
+        identity[name] = f"{stem} {own}" if own and alike else stem
+    return identity
 
 
 def _made_of(stem: str) -> tuple[str, str] | None:

@@ -55,20 +55,20 @@ def method_rows(
         labels = {key: key for key in keys}
         families = (MODULES, MODULES_INCLUSIVE)
 
-    def rows(family: str, held: Floats) -> Iterator[Amount]:
-        for key, row in zip(keys, held, strict=True):
+    def rows(family: str, totals: Floats) -> Iterator[Amount]:
+        for key, row in zip(keys, totals, strict=True):
             value = float(row.sum())
             yield Amount(family, key, unit, value, "less", evidence=evidence, blocks=row, label=labels[key])
 
     weights = samples.weight.astype(np.float64)
     leaf = of[samples.values[samples.offsets[samples.stack]]]
     yield from rows(families[0], blocks.grouped(leaf, len(keys), samples.time_ns, weights))
-    held = np.zeros((len(keys), blocks.count))
+    totals = np.zeros((len(keys), blocks.count))
     for stack, at, sums in _by_stack(samples, blocks, weights):
         # Each method once, however often it is on the stack.
         methods = np.unique(of[samples.values[samples.offsets[stack] : samples.offsets[stack + 1]]])
-        held[np.ix_(methods, at)] += sums
-    yield from rows(families[1], held)
+        totals[np.ix_(methods, at)] += sums
+    yield from rows(families[1], totals)
 
 
 def processor_rows(samples: Samples, blocks: TimeBlocks) -> Iterator[Amount]:
@@ -90,8 +90,8 @@ def state_rows(samples: Samples, blocks: TimeBlocks) -> Iterator[Amount]:
     labels = _labels(frames)
     leaf = of[samples.values[samples.offsets[samples.stack]]] * len(STATES) + samples.state
     pairs, place = np.unique(leaf, return_inverse=True)
-    held = blocks.grouped(place, len(pairs), samples.time_ns, samples.weight.astype(np.float64))
-    for pair, row in zip(pairs.tolist(), held, strict=True):
+    in_blocks = blocks.grouped(place, len(pairs), samples.time_ns, samples.weight.astype(np.float64))
+    for pair, row in zip(pairs.tolist(), in_blocks, strict=True):
         key, state = keys[pair // len(STATES)], STATES[pair % len(STATES)]
         name, label = f"{_line(key)}\n{state}", f"{labels[key]} [{state}]"
         yield Amount(BY_STATE, name, "ns", float(row.sum()), "less", evidence="sample", blocks=row, label=label)
@@ -106,19 +106,19 @@ def path_rows(
     evidence: Evidence,
 ) -> Iterator[Amount]:
     """What paths of callers and of callees weigh, as lines from `method` on; the method itself is the first caller."""
-    held, *sides = paths
+    through, *sides = paths
     frames = [without_address(frame) for frame in samples.frames]
     labels = _labels(frames)
     lines = [(_line(frame.raw), _line(labels[frame.raw])) for frame in frames]
     weights, at = samples.weight.astype(np.float64), blocks.at(samples.time_ns)
     for family, side in zip((CALLERS, CALLEES), sides, strict=True):
         node = np.full(len(samples.offsets) - 1, -1, dtype=np.int64)
-        node[held] = side.node
+        node[through] = side.node
         ends = node[samples.stack]
-        mine = ends >= 0
-        own: Floats = np.bincount(ends[mine], weights[mine], len(side.parent)).astype(np.float64)
+        ending = ends >= 0
+        own: Floats = np.bincount(ends[ending], weights[ending], len(side.parent)).astype(np.float64)
         sums: Floats = summed_up(side.parent, own).astype(np.float64)
-        table, place = _in_blocks(side, sums, ends[mine], at[mine], weights[mine], blocks.count)
+        table, place = _in_blocks(side, sums, ends[ending], at[ending], weights[ending], blocks.count)
         paths_of: list[tuple[str, str]] = []
         for number, (parent, frame) in enumerate(zip(side.parent.tolist(), side.frame.tolist(), strict=True)):
             line = lines[frame] if number else (_line(method), _line(method))

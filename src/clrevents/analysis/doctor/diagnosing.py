@@ -50,21 +50,21 @@ def rules_of(names: Sequence[str] = ()) -> tuple[Rule, ...]:
     if not names:
         return RULES
     known = {rule.id: rule for rule in RULES}
-    found: dict[str, Rule] = {}
+    chosen_rules: dict[str, Rule] = {}
     for name in names:
         family = name.removesuffix("*") if name.endswith(".*") else None
         chosen = {i: rule for i, rule in known.items() if i == name or (family is not None and i.startswith(family))}
         if not chosen:
             raise ValueError(unknown("rule", name, known))
-        found |= chosen
-    return tuple(found.values())
+        chosen_rules |= chosen
+    return tuple(chosen_rules.values())
 
 
 def asked_of(rules: Sequence[Rule], kinds: SeenKinds | None = None) -> list[Asked]:
     """The reports that these rules read, as they have to be asked; of a trace whose kinds of events are known, those
     which may tell something."""
-    told = [rule for rule in rules if kinds is None or _may_tell(rule, kinds)]
-    names = dict.fromkeys(report for rule in told for report in rule.reports)
+    able = [rule for rule in rules if kinds is None or _may_tell(rule, kinds)]
+    names = dict.fromkeys(report for rule in able for report in rule.reports)
     known = [name for name in names if kinds is None or coverage(needs_of(name), kinds) != "none"]
     # One at least: it says which part of which trace was asked about.
     return [
@@ -107,14 +107,14 @@ def diagnosed(trace: Trace, answers: Mapping[str, Answer[Any]], rules: Sequence[
 def trace_metrics(trace: Trace) -> dict[str, Metric]:
     """What rules know of the recording itself."""
     scan = passes_of(trace).scan(raising=False)
-    found = {
+    metrics = {
         "lost": scan.lost,
         "damaged": sum(problem.severity == "damage" for problem in scan.problems),
         "unended": int(not scan.complete),
         "snapshots": int(any(key.name == "GCBulkNode" for key in scan.counts)),
         "events": sum(scan.counts.values()),
     }
-    return {name: Metric(value, "count") for name, value in found.items()}
+    return {name: Metric(value, "count") for name, value in metrics.items()}
 
 
 def concluded(
@@ -129,9 +129,9 @@ def concluded(
     case = case_of(answers, trace, rules, kinds)
     verdicts = {rule: verdict(case, rule) for rule in rules}
     ranked = sorted(verdicts, key=lambda rule: _rank(rule, verdicts[rule]))
-    found = [rule for rule in ranked if isinstance(verdicts[rule], Ailment)]
+    ailing = [rule for rule in ranked if isinstance(verdicts[rule], Ailment)]
     # The worst of those that may count one cost.
-    counted = {rule.cost: rule for rule in reversed(found) if rule.cost}
+    counted = {rule.cost: rule for rule in reversed(ailing) if rule.cost}
     findings = [_finding(case, rule, verdicts[rule], question, counted.get(rule.cost, rule)) for rule in ranked]
     states = [finding.state for finding in findings]
     numbers = {"found": "found", "unknown": "cannot tell", "clear": "clear"}
@@ -177,22 +177,24 @@ def verdict(case: Case, rule: Rule) -> Verdict:
             report = name.partition(".")[0]
             return Unknown(_reason(case, rule, name), case.record([report]))
     threshold, case = rule.threshold, attrs.evolve(case, read=rule.metrics)
-    found = rule.judge(case, threshold.size(case))
-    if isinstance(found, Unknown):
-        return found
+    outcome = rule.judge(case, threshold.size(case))
+    if isinstance(outcome, Unknown):
+        return outcome
     if case.missing_events and not all(case.metric(one).sure for one in rule.metrics):
-        least = rule.judge(attrs.evolve(case, least=True), threshold.size(case)) if isinstance(found, Ailment) else None
+        least = (
+            rule.judge(attrs.evolve(case, least=True), threshold.size(case)) if isinstance(outcome, Ailment) else None
+        )
         if isinstance(least, Ailment):
             return least
-        why = case.despite_losses(found) if isinstance(found, Clear) else None
+        why = case.despite_losses(outcome) if isinstance(outcome, Clear) else None
         if why is None:
             # Its own numbers are in the sentence: a bound of another metric would be said of these.
-            return Unknown(f"events are missing: {found.title}, as far as was recorded")
-        found = attrs.evolve(found, title=f"{found.title}; {why}")
-    if threshold.of and isinstance(found, Clear):
+            return Unknown(f"events are missing: {outcome.title}, as far as was recorded")
+        outcome = attrs.evolve(outcome, title=f"{outcome.title}; {why}")
+    if threshold.of and isinstance(outcome, Clear):
         size = amount_text(threshold.size(case), threshold.unit)
-        return attrs.evolve(found, title=f"{found.title}; {size} would have been found")
-    return found
+        return attrs.evolve(outcome, title=f"{outcome.title}; {size} would have been found")
+    return outcome
 
 
 def _reason(case: Case, rule: Rule, name: str) -> str:
@@ -228,12 +230,12 @@ def _rank(rule: Rule, verdict: Verdict) -> tuple[int, bool, int]:
 
 
 def _finding(case: Case, rule: Rule, verdict: Verdict, asked: Question, counted: Rule) -> Finding:
-    found = verdict if isinstance(verdict, Ailment) else None
+    ailment = verdict if isinstance(verdict, Ailment) else None
     unknown = verdict if isinstance(verdict, Unknown) else None
-    state = "found" if found else "cannot tell" if unknown else "clear"
-    cost = found.impact if found else None
+    state = "found" if ailment else "cannot tell" if unknown else "clear"
+    cost = ailment.impact if ailment else None
     impacts = {f"impact_{unit}": int(cost.value) if cost and cost.unit == unit else None for unit in _UNITS}
-    start, end = found.span if found and found.span else (None, None)
+    start, end = ailment.span if ailment and ailment.span else (None, None)
     return Finding(
         process_id=asked.process_id if asked.process_id is not None else _only(asked.processes),
         rule=rule.id,
@@ -242,19 +244,19 @@ def _finding(case: Case, rule: Rule, verdict: Verdict, asked: Question, counted:
         **impacts,
         at_least=cost is not None and cost.side == "at least ",
         at_most=cost is not None and cost.side == "at most ",
-        share=None if found is None or found.share is None or found.share > 1 else found.share,
-        counted_in=counted.id if found and counted is not rule else None,
-        culprit=found.culprit if found else None,
-        nameless=found.nameless or None if found and not found.culprit else None,
+        share=None if ailment is None or ailment.share is None or ailment.share > 1 else ailment.share,
+        counted_in=counted.id if ailment and counted is not rule else None,
+        culprit=ailment.culprit if ailment else None,
+        nameless=ailment.nameless or None if ailment and not ailment.culprit else None,
         confidence=rule.evidence,
         threshold=rule.threshold.text,
         source=rule.threshold.source,
         start_ns=start,
         end_ns=end,
         why=rule.why,
-        advice=(found.advice or rule.advice_for(case)) if found else rule.advice,
+        advice=(ailment.advice or rule.advice_for(case)) if ailment else rule.advice,
         trap=rule.trap,
-        next_command=_command(rule, asked, found.span if found else None, stacks=not case.kinds.native_aot),
+        next_command=_command(rule, asked, ailment.span if ailment else None, stacks=not case.kinds.native_aot),
         record=(unknown.record or None) if unknown else None,
         lossy=False,
     )
@@ -305,12 +307,12 @@ def _coverage(states: Sequence[str]) -> Coverage:
 
 def _notes(answers: Mapping[str, Answer[Any]]) -> tuple[Note, ...]:
     """What several reports say of the trace, each once; what was not recorded is in the findings."""
-    found: dict[str, Note] = {}
+    notes: dict[str, Note] = {}
     for answer in answers.values():
         for note in answer.notes:
             if note.id in _OF_TRACE:
-                found.setdefault(note.id, attrs.evolve(note, touches=("findings",)))
-    return tuple(found.values())
+                notes.setdefault(note.id, attrs.evolve(note, touches=("findings",)))
+    return tuple(notes.values())
 
 
 _OF_TRACE: Final = ("losses", "damage", "cut", "no-end", "distant-times", "too-many-processes", "several-processes")

@@ -48,9 +48,9 @@ def culprit_text(one: Any) -> str:
     return one.culprit or (f"unknown, because {one.nameless}" if one.nameless else "")
 
 
-def headline(found: Concluded) -> str:
+def headline(diagnosis: Concluded) -> str:
     """How many things are wrong, and how much of the rest is known."""
-    states = [one.state for one in found.findings]
+    states = [one.state for one in diagnosis.findings]
     number = states.count("found")
     rest = f"{counted(states.count('clear'), 'rule')} found nothing"
     if states.count("cannot tell"):
@@ -59,11 +59,11 @@ def headline(found: Concluded) -> str:
     return f"{first}; {rest}"
 
 
-def diagnosis_lines(found: Concluded, width: int | None, most: int = MOST) -> list[str]:
+def diagnosis_lines(diagnosis: Concluded, width: int | None, most: int = MOST) -> list[str]:
     """The findings, worst first, each with what it costs, who is behind it, what to do and where to look."""
-    opening = wrapped(safe(found.facts.time), width, 2) if found.facts.time else []
-    lines = [*opening, headline(found)]
-    wrong = [one for one in found.findings if one.state == "found"]
+    opening = wrapped(safe(diagnosis.facts.time), width, 2) if diagnosis.facts.time else []
+    lines = [*opening, headline(diagnosis)]
+    wrong = [one for one in diagnosis.findings if one.state == "found"]
     for number, one in enumerate(wrong[:most], 1):
         lines += ["", *wrapped(safe(f"{number}. {one.rule} ({impact_text(one)}): {one.title}"), width, 3)]
         lines += [part for text in _parts(one) for part in wrapped(safe(f"   {text}"), width, 5)]
@@ -71,10 +71,10 @@ def diagnosis_lines(found: Concluded, width: int | None, most: int = MOST) -> li
         lines.append(safe(f"   look: {one.next_command}"))
     if len(wrong) > most:
         lines.append(f"… and {counted(len(wrong) - most, 'more finding')}")
-    did = {name: getattr(found.facts, name) for name in ("ran", "waited", "allocated")}
+    did = {name: getattr(diagnosis.facts, name) for name in ("ran", "waited", "allocated")}
     did_lines = [wrapped(safe(f"{name:9}  {text}"), width, 11) for name, text in did.items() if text]
     lines += ["", *chain.from_iterable(did_lines)] if did_lines else []
-    unknown = [one.rule for one in found.findings if one.state == "cannot tell"]
+    unknown = [one.rule for one in diagnosis.findings if one.state == "cannot tell"]
     folded = f"cannot tell: {', '.join(_families(unknown))}; --rule NAME says why"
     return [*lines, *(["", *wrapped(safe(folded), width, 2)] if unknown else [])]
 
@@ -86,20 +86,20 @@ def _families(rules: Iterable[str]) -> Iterator[str]:
         yield f"{family}.* ({1 + len(more)})" if more else first
 
 
-def short_lines(found: Concluded) -> list[str]:
+def short_lines(diagnosis: Concluded) -> list[str]:
     """The findings, a line each: a repr."""
-    lines = [f"<doctor: {headline(found)}>"]
-    for one in found.findings:
+    lines = [f"<doctor: {headline(diagnosis)}>"]
+    for one in diagnosis.findings:
         if one.state == "found":
             culprit = f", {one.culprit}" if one.culprit else ""
             lines.append(f"  {one.rule} ({impact_text(one)}){culprit}: {one.title}")
     return [shortened(safe(line), COLUMNS) for line in lines[:LINES]]
 
 
-def unknown_lines(found: Concluded, width: int | None) -> list[str]:
+def unknown_lines(diagnosis: Concluded, width: int | None) -> list[str]:
     """Which rules cannot tell, and why, those with the same reason together."""
     by_reason: dict[str, list[str]] = {}
-    for one in found.findings:
+    for one in diagnosis.findings:
         if one.state == "cannot tell":
             by_reason.setdefault(one.title, []).append(one.rule)
     lines = [""] if by_reason else []
@@ -114,10 +114,10 @@ def _parts(one: Any) -> Iterator[str]:
     yield f"do: {one.advice}"
 
 
-def detail_lines(found: Concluded, width: int | None) -> list[str]:
+def detail_lines(diagnosis: Concluded, width: int | None) -> list[str]:
     """Everything about each finding, for who asks for a few rules."""
     lines: list[str] = []
-    for one in found.findings:
+    for one in diagnosis.findings:
         impact = impact_text(one)
         parts = {
             "impact": impact,
@@ -138,10 +138,10 @@ def detail_lines(found: Concluded, width: int | None) -> list[str]:
     return lines
 
 
-def diagnosis_markdown(found: Concluded) -> Iterator[str]:
+def diagnosis_markdown(diagnosis: Concluded) -> Iterator[str]:
     """A table of findings, and what each of them means."""
-    yield f"**{markdown_text(headline(found))}**"
-    wrong = [one for one in found.findings if one.state == "found"]
+    yield f"**{markdown_text(headline(diagnosis))}**"
+    wrong = [one for one in diagnosis.findings if one.state == "found"]
     if wrong:
         yield ""
         yield "| rule | impact | finding | culprit |"
@@ -153,7 +153,7 @@ def diagnosis_markdown(found: Concluded) -> Iterator[str]:
         yield ""
         why, advice, trap = map(markdown_text, (one.why, one.advice, one.trap))
         yield f"**{one.rule}**: {why} {advice} Wrong if: {trap}"
-    for line in unknown_lines(found, None):
+    for line in unknown_lines(diagnosis, None):
         yield markdown_text(line)
 
 

@@ -88,12 +88,12 @@ def _thread(case: Case) -> list[str]:
         return []
     main = roles.index("main")
     times = {name: int(rows.numbers(f"{name}_ns")[main]) for name in _DID}
-    told = sorted((name for name in times if case.share(times[name]) >= _LITTLE), key=lambda name: -times[name])
-    did = [f"{_DID[name]} {duration_text(times[name])} ({share_text(case.share(times[name]))})" for name in told]
-    if "waiting" in told and "waits" in case.answers:
+    heavy = sorted((name for name in times if case.share(times[name]) >= _LITTLE), key=lambda name: -times[name])
+    did = [f"{_DID[name]} {duration_text(times[name])} ({share_text(case.share(times[name]))})" for name in heavy]
+    if "waiting" in heavy and "waits" in case.answers:
         thread = rows.column("thread_id").tolist()[main]
         longest, what = _what([wait for wait in _waits(case) if wait[0] == thread])
-        at = told.index("waiting")
+        at = heavy.index("waiting")
         if longest >= _ALL_BUT * times["waiting"]:
             did[at] += what
         elif longest:

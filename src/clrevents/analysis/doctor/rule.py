@@ -131,8 +131,12 @@ class Case:
         report, _, metric = name.partition(".")
         if report == TRACE:
             return self.trace[metric]
-        found = self.answers[report].metrics[metric] if self._asked(report) else _UNASKED
-        return attrs.evolve(found, value=found.low, high=None) if self.least and found.low is not None else found
+        answered = self.answers[report].metrics[metric] if self._asked(report) else _UNASKED
+        return (
+            attrs.evolve(answered, value=answered.low, high=None)
+            if self.least and answered.low is not None
+            else answered
+        )
 
     def _asked(self, report: str) -> bool:
         """Whether a report has an answer. KeyError for one that no rule says it reads."""
@@ -168,9 +172,9 @@ class Case:
     def cells(self, report: str, table: str, column: str, rows: Iterable[int]) -> Cited:
         """The sum of some cells of a column, nulls being 0."""
         places = tuple(int(row) for row in rows)
-        found = self.rows(report, table)
-        values = [value for value in found.column(column).take(np.array(places, dtype=np.int64)).tolist() if value]
-        unit = next(c.cell.unit or "count" for c in columns_of(found.row_class) if c.name == column)
+        table_rows = self.rows(report, table)
+        values = [value for value in table_rows.column(column).take(np.array(places, dtype=np.int64)).tolist() if value]
+        unit = next(c.cell.unit or "count" for c in columns_of(table_rows.row_class) if c.name == column)
         least = any(self.bounded(name) for name in self.read if name.startswith(f"{report}."))
         return Cited(f"{report}/{table}/{column}", sum(values), unit, places, "at least " if least else "")
 
@@ -185,8 +189,8 @@ class Case:
         times = [metric for metric in map(self.metric, self.read) if metric.unit == "ns" and metric.side != "at most "]
         unseen = [0 if metric.sure else metric.unseen for metric in times]
         known = [ns for ns in unseen if ns is not None]
-        told = bool(known) and len(known) == len(unseen) and max(known) < clear.ns
-        return f"what was lost adds {duration_text(max(known))} at most" if told else None
+        is_clear = bool(known) and len(known) == len(unseen) and max(known) < clear.ns
+        return f"what was lost adds {duration_text(max(known))} at most" if is_clear else None
 
     @property
     def missing_events(self) -> bool:

@@ -114,12 +114,12 @@ def gather(
             parts[what] += near_table(rows)[0].parts
             places[what].append(chunk.places[what] + seen)
         seen += len(chunk.headers)
-    found = []
+    gathered = []
     for event in events:
         payload = passes.fields(event) if event is not None else ()
         table = Table((*header_fields(names), *payload), tuple(parts[event]))
-        found.append(Gathered(event, table, np.concatenate(places[event])))
-    return found
+        gathered.append(Gathered(event, table, np.concatenate(places[event])))
+    return gathered
 
 
 def matched(

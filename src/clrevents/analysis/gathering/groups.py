@@ -46,10 +46,10 @@ def numbered(things: Iterable[K]) -> tuple[Ints, list[K]]:
 
 def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     """The things of each key, in their order; keys are in the order of the first thing of each."""
-    found: dict[K, list[T]] = {}
+    groups: dict[K, list[T]] = {}
     for thing in things:
-        found.setdefault(key(thing), []).append(thing)
-    return found
+        groups.setdefault(key(thing), []).append(thing)
+    return groups
 
 
 def heaviest(weights: Iterable[tuple[K, int]]) -> K | None:
@@ -68,11 +68,11 @@ def most_at_once(spans: Iterable[tuple[int, int]]) -> int:
 
 def changes(*columns: NDArray[Any]) -> Mask:
     """Where any of these columns differs from the row before it; the first row does."""
-    found = np.zeros(len(columns[0]), dtype=np.bool_)
-    found[:1] = True
+    changed = np.zeros(len(columns[0]), dtype=np.bool_)
+    changed[:1] = True
     for column in columns:
-        found[1:] |= column[1:] != column[:-1]
-    return found
+        changed[1:] |= column[1:] != column[:-1]
+    return changed
 
 
 def groups(numbers: NDArray[Any], rows: Ints | None = None) -> Iterator[tuple[int, Ints]]:
@@ -86,9 +86,9 @@ def groups(numbers: NDArray[Any], rows: Ints | None = None) -> Iterator[tuple[in
 
 def sum_by(of: NDArray[np.integer[Any]], values: NDArray[N], count: int) -> NDArray[N]:
     """The sum of the values of each number below `count`, in the type of the values."""
-    found = np.zeros_like(values, shape=count)
-    np.add.at(found, of, values)
-    return found
+    sums = np.zeros_like(values, shape=count)
+    np.add.at(sums, of, values)
+    return sums
 
 
 def offsets(sizes: Sequence[int] | Ints) -> Ints:
@@ -161,12 +161,12 @@ def _unsigned(values: NDArray[Any]) -> NDArray[np.uint64]:
 
 def _text_codes(parts: Sequence[Column]) -> tuple[Ints, int]:
     known: Interned[object] = Interned()
-    found = []
+    column_codes = []
     for column in parts:
-        held = column.texts if column.texts is not None else column
-        codes = known.of(held.tolist())
-        found.append(codes if held is column or not len(codes) else codes[column.values])
-    return np.concatenate(found), max(len(known), 1)
+        column_texts = column.texts if column.texts is not None else column
+        codes = known.of(column_texts.tolist())
+        column_codes.append(codes if column_texts is column or not len(codes) else codes[column.values])
+    return np.concatenate(column_codes), max(len(known), 1)
 
 
 Array: TypeAlias = NDArray[Any]
@@ -178,9 +178,9 @@ NONE: Final = -1
 def picked(values: Array, rows: Ints) -> Array:
     """The values of these rows; 0 where the row is -1."""
     there = rows >= 0
-    found = np.zeros(len(rows), dtype=values.dtype)
-    found[there] = values[rows[there]]
-    return found
+    values_of_rows = np.zeros(len(rows), dtype=values.dtype)
+    values_of_rows[there] = values[rows[there]]
+    return values_of_rows
 
 
 def held_at(values: Sequence[T], rows: Ints) -> list[T | None]:
@@ -195,7 +195,7 @@ def either(values: Array, rows: Ints, others: Array, other_rows: Ints) -> Array:
 
 def nulled(values: Array, known: NDArray[np.bool_]) -> list[Any]:
     """Python values, None where they are not known."""
-    return [value if mine else None for value, mine in zip(values.tolist(), known.tolist(), strict=True)]
+    return [value if is_known else None for value, is_known in zip(values.tolist(), known.tolist(), strict=True)]
 
 
 Numbers: TypeAlias = Sequence[int] | NDArray[Any]

@@ -86,19 +86,19 @@ class MergedStacks:
     frames: tuple[StackFrame, ...]
 
 
-def merged_stacks(methods: Methods, found: ResolvedStacks) -> MergedStacks:
+def merged_stacks(methods: Methods, stacks: ResolvedStacks) -> MergedStacks:
     """Every use gets a stack: those without one share a stack of one frame that says so."""
     frames: Interned[StackFrame] = Interned()
-    place = _frames(methods, found, frames)
-    values = place[found.values]
-    skipped = _skipped_callers(methods, found, values)
+    place = _frames(methods, stacks, frames)
+    values = place[stacks.values]
+    skipped = _skipped_callers(methods, stacks, values)
     if len(skipped):
         values[skipped] = frames[StackFrame(f"[{SKIPPED}]", f"[{SKIPPED}]", reason=SKIPPED)]
     if not methods.tells_kinds:
-        values, frames = _with_native_calls(found, values, frames)
-    of, ends, lacking = found.of, found.offsets, np.append(np.diff(found.offsets) == 0, True)[found.of]
+        values, frames = _with_native_calls(stacks, values, frames)
+    of, ends, lacking = stacks.of, stacks.offsets, np.append(np.diff(stacks.offsets) == 0, True)[stacks.of]
     if lacking.any():
-        of, ends = np.where(lacking, len(found), of), np.append(ends, len(values) + 1)
+        of, ends = np.where(lacking, len(stacks), of), np.append(ends, len(values) + 1)
         none = StackFrame(f"[{NO_STACK}]", f"[{NO_STACK}]", reason=NO_STACK)
         values = np.append(values, frames.of([none]).astype(values.dtype))
     return MergedStacks(*distinct_stacks(of, ends, values), tuple(frames))
@@ -117,11 +117,11 @@ def distinct_stacks(of: Ints, ends: Ints, values: FrameNumbers) -> tuple[Ints, I
 
 
 def _with_native_calls(
-    found: ResolvedStacks, values: FrameNumbers, frames: Interned[StackFrame]
+    stacks: ResolvedStacks, values: FrameNumbers, frames: Interned[StackFrame]
 ) -> tuple[FrameNumbers, Interned[StackFrame]]:
     """The same with what is not managed named after the method that called it; of several in a row each."""
-    unnamed = found.table.reason[found.values] == NOT_MANAGED
-    unnamed[found.offsets[1:][np.diff(found.offsets) > 0] - 1] = False
+    unnamed = stacks.table.reason[stacks.values] == NOT_MANAGED
+    unnamed[stacks.offsets[1:][np.diff(stacks.offsets) > 0] - 1] = False
     nameless = np.flatnonzero(unnamed)
     if not len(nameless):
         return values, frames
@@ -148,14 +148,14 @@ def _with_native_calls(
     return place[values], Interned(zip(left, range(len(left)), strict=True))
 
 
-def _skipped_callers(methods: Methods, found: ResolvedStacks, values: FrameNumbers) -> Ints:
-    """Which entries of `found.values` a method cannot have been called from: the caller is not in the stack.
+def _skipped_callers(methods: Methods, stacks: ResolvedStacks, values: FrameNumbers) -> Ints:
+    """Which entries of `stacks.values` a method cannot have been called from: the caller is not in the stack.
 
     Code that replaced other code of its method on the stack (OSR) runs on top of that one's frame. Unwinders of native
     stacks take what they find there for the caller, the method's other code or a stub, and miss the true one. The
     runtime itself knows better: stacks of managed frames alone stay as they are.
     """
-    table = found.table
+    table = stacks.table
     if not methods.tells_kinds:
         return np.zeros(0, dtype=np.int64)
     known = table.method >= 0
@@ -168,18 +168,18 @@ def _skipped_callers(methods: Methods, found: ResolvedStacks, values: FrameNumbe
     stub, native = table.reason == STUB, np.isin(table.reason, list(IN_FILE))
     stub[known] = np.array([method.native and method.name.startswith(_STUB) for method in each])[place]
     native[known] = np.array([method.native for method in each])[place]
-    of = np.repeat(np.arange(len(found)), np.diff(found.offsets))
-    unwound = np.bincount(of, native[found.values], len(found)) > 0
-    code = table.method[found.values]
-    upper, lower = found.values[:-1], found.values[1:]
+    of = np.repeat(np.arange(len(stacks)), np.diff(stacks.offsets))
+    unwound = np.bincount(of, native[stacks.values], len(stacks)) > 0
+    code = table.method[stacks.values]
+    upper, lower = stacks.values[:-1], stacks.values[1:]
     same = (values[:-1] == values[1:]) & (code[1:] >= 0) & ~osr[lower]
     hit = osr[upper] & (same | stub[lower]) & (of[:-1] == of[1:]) & unwound[of[:-1]]
     return np.flatnonzero(hit) + 1
 
 
-def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame]) -> FrameNumbers:
+def _frames(methods: Methods, stacks: ResolvedStacks, frames: Interned[StackFrame]) -> FrameNumbers:
     """Which frame each entry of the table is; texts are made once for a method, and not for each address in it."""
-    table = found.table
+    table = stacks.table
     place = np.zeros(len(table), dtype=np.int32)
     known = table.method >= 0
     indexes, of = np.unique(table.method[known], return_inverse=True)
@@ -219,11 +219,11 @@ def _with_modules(frames: list[StackFrame]) -> list[StackFrame]:
     for frame in frames:
         if frame.module:
             of_name.setdefault(frame.raw.removeprefix(f"{frame.module}!"), set()).add(frame)
-    found = []
+    with_modules = []
     for frame in frames:
         alike = of_name.get(frame.raw, set()) if not frame.module else set()
-        found.append(next(iter(alike)) if len(alike) == 1 else frame)
-    return found
+        with_modules.append(next(iter(alike)) if len(alike) == 1 else frame)
+    return with_modules
 
 
 def method_frame(methods: Methods, index: int) -> StackFrame:

@@ -86,12 +86,12 @@ def call_paths(
 ) -> tuple[Ints, CallPaths, CallPaths]:
     """Which places of `stacks` have the focus on them, and of these the trees of callers and of callees."""
     outermost, entered = (places[stacks] for places in _split(samples, focus))
-    held = np.flatnonzero(outermost >= 0)
-    stack, place, entry = stacks[held], outermost[held], entered[held]
+    with_focus = np.flatnonzero(outermost >= 0)
+    stack, place, entry = stacks[with_focus], outermost[with_focus], entered[with_focus]
     above = samples.offsets[stack + 1] - 1 - entry
     below = place - samples.offsets[stack]
     callers = _paths(samples, lambda deep, level: entry[deep] + 1 + level, above, depth)
-    return held, callers, _paths(samples, lambda deep, level: place[deep] - 1 - level, below, depth)
+    return with_focus, callers, _paths(samples, lambda deep, level: place[deep] - 1 - level, below, depth)
 
 
 def _paths(samples: Samples, place: Callable[[Ints, int], Ints], size: Ints, depth: int | None) -> CallPaths:
@@ -110,19 +110,19 @@ def call_sides(samples: Samples, focus: Mask | None, depth: int | None = None) -
     of callees, in which the node was.
     """
     sums = stack_sums(samples, merge_threads=True)
-    held, above, below = call_paths(samples, sums.stack, focus, depth)
-    pairs: list[tuple[Weights, Ints]] = [(sums.weight[held], sums.count[held])]
+    with_focus, above, below = call_paths(samples, sums.stack, focus, depth)
+    pairs: list[tuple[Weights, Ints]] = [(sums.weight[with_focus], sums.count[with_focus])]
     if sums.counted is not None:
         used, ready = sums.counted
-        pairs.append((used[held], ready[held]))
-    leaf = samples.values[samples.offsets[sums.stack[held]]]
-    mine = np.ones(len(held), dtype=np.bool_) if focus is None else focus[leaf]
+        pairs.append((used[with_focus], ready[with_focus]))
+    leaf = samples.values[samples.offsets[sums.stack[with_focus]]]
+    counts_itself = np.ones(len(with_focus), dtype=np.bool_) if focus is None else focus[leaf]
     # Where the rest of a stack is left out, no node is its innermost one.
-    ends = np.ones(len(held), dtype=np.bool_) if depth is None else below.size <= depth
-    callers = _tree(samples, above, [(whole, np.where(mine, whole, 0), more) for whole, more in pairs])
+    ends = np.ones(len(with_focus), dtype=np.bool_) if depth is None else below.size <= depth
+    callers = _tree(samples, above, [(whole, np.where(counts_itself, whole, 0), more) for whole, more in pairs])
     callees = _tree(samples, below, [(whole, np.where(ends, whole, 0), more) for whole, more in pairs], alone=True)
     weight, count = pairs[0]
-    return CallSides(callers, callees, weight.sum().item(), weight[mine].sum().item(), int(count.sum()))
+    return CallSides(callers, callees, weight.sum().item(), weight[counts_itself].sum().item(), int(count.sum()))
 
 
 def _split(samples: Samples, focus: Mask | None) -> tuple[Ints, Ints]:
@@ -132,13 +132,13 @@ def _split(samples: Samples, focus: Mask | None) -> tuple[Ints, Ints]:
     """
     if focus is None:
         return samples.offsets[1:], samples.offsets[1:] - 1
-    mine = focus[samples.values]
-    places = np.flatnonzero(mine)
-    last = np.zeros(len(mine), dtype=np.bool_)
+    in_focus = focus[samples.values]
+    places = np.flatnonzero(in_focus)
+    last = np.zeros(len(in_focus), dtype=np.bool_)
     last[samples.offsets[1:] - 1] = True
-    ends = np.flatnonzero(mine & (last | ~np.append(mine[1:], False)))
+    ends = np.flatnonzero(in_focus & (last | ~np.append(in_focus[1:], False)))
     outermost = np.full(len(samples.offsets) - 1, -1, dtype=np.int64)
-    entered = np.full(len(samples.offsets) - 1, len(mine), dtype=np.int64)
+    entered = np.full(len(samples.offsets) - 1, len(in_focus), dtype=np.int64)
     np.maximum.at(outermost, _stack_of(samples, places), places)
     np.minimum.at(entered, _stack_of(samples, ends), ends)
     return outermost, entered
@@ -359,31 +359,31 @@ class CallersCollector(SampleCollector[CallersReport]):
         self._depth = asked.depth
         self._raw = asked.raw
 
-    def answer(self, found: CollectedSamples) -> CallersReport:
+    def answer(self, collected: CollectedSamples) -> CallersReport:
         """Make the answer of all samples."""
-        samples = found.samples.seen()
+        samples = collected.samples.seen()
         focus = self._focus(samples)
         sides = call_sides(samples, None if self._method == _ANY else focus, self._depth)
-        own = [frame for frame, mine in zip(samples.frames, focus.tolist(), strict=True) if mine]
+        own = [frame for frame, focused in zip(samples.frames, focus.tolist(), strict=True) if focused]
         labels = {(frame.name, frame.raw, frame.module) for frame in own}
         methods = [hot for hot in hottest(samples) if (hot.name, hot.raw, hot.module) in labels]
-        made: CallersReport = found.context.answer(
+        report: CallersReport = collected.context.answer(
             CallersReport,
-            facts=CallersFacts(**found.facts, methods=len(methods)),
+            facts=CallersFacts(**collected.facts, methods=len(methods)),
             metrics={
-                **found.metrics,
+                **collected.metrics,
                 "samples": sides.samples,
-                "inclusive": found.weight(sides.inclusive),
-                "exclusive": found.weight(sides.exclusive),
+                "inclusive": collected.weight(sides.inclusive),
+                "exclusive": collected.weight(sides.exclusive),
             },
-            notes=(*found.notes, *self._notes(samples, methods, sides)),
-            cannot=found.cannot,
-            sample_ns=found.sample_ns,
-            callers=self._tree(found, sides.callers, methods),
-            callees=self._tree(found, sides.callees, methods),
-            methods=self._methods(found, methods),
+            notes=(*collected.notes, *self._notes(samples, methods, sides)),
+            cannot=collected.cannot,
+            sample_ns=collected.sample_ns,
+            callers=self._tree(collected, sides.callers, methods),
+            callees=self._tree(collected, sides.callees, methods),
+            methods=self._methods(collected, methods),
         )
-        return made
+        return report
 
     def paths(self, samples: Samples) -> tuple[NDArray[np.int64], CallPaths, CallPaths]:
         """Which stacks of the samples have the method on them, and how they make the trees of callers and callees."""
@@ -395,8 +395,10 @@ class CallersCollector(SampleCollector[CallersReport]):
             return np.ones(len(samples.frames), dtype=np.bool_)
         return np.array([matched(self._patterns, frame) for frame in samples.frames], dtype=np.bool_)
 
-    def _tree(self, found: CollectedSamples, nodes: CallNodes, methods: Sequence[HotMethod]) -> ReportTable[CallNode]:
-        frames = found.samples.frames
+    def _tree(
+        self, collected: CollectedSamples, nodes: CallNodes, methods: Sequence[HotMethod]
+    ) -> ReportTable[CallNode]:
+        frames = collected.samples.frames
         one = (methods[0].name, methods[0].raw, methods[0].module) if len(methods) == 1 else (self._method,) * 2 + ("",)
         # Nodes may be many, and frames are few.
         labels = [*((frame.name, frame.raw, frame.module) for frame in frames), one]
@@ -409,27 +411,27 @@ class CallersCollector(SampleCollector[CallersReport]):
             "depth": nodes.depth,
             "share": nodes.inclusive / whole if whole else [None] * len(nodes),
             **dict(zip(_COUNTED, times, strict=True)),
-            **found.columns("inclusive", nodes.inclusive),
-            **found.columns("exclusive", nodes.exclusive),
+            **collected.columns("inclusive", nodes.inclusive),
+            **collected.columns("exclusive", nodes.exclusive),
             "samples": nodes.samples,
             "name": text_column([raw if self._raw else name for name, raw, _ in labels], places),
             "module": text_column([module or None for _, _, module in labels], places),
-            "lossy": np.full(len(nodes), found.lossy),
+            "lossy": np.full(len(nodes), collected.lossy),
         }
-        return found.context.table(CallNode, values)
+        return collected.context.table(CallNode, values)
 
-    def _methods(self, found: CollectedSamples, methods: Sequence[HotMethod]) -> ReportTable[CalledMethod]:
+    def _methods(self, collected: CollectedSamples, methods: Sequence[HotMethod]) -> ReportTable[CalledMethod]:
         values: dict[str, Cells] = {
             "name": [hot.raw if self._raw else hot.name for hot in methods],
             "module": [hot.module or None for hot in methods],
             "samples": [hot.samples for hot in methods],
             "inclusive_samples": [hot.inclusive_samples for hot in methods],
-            **{name: held for name, held in counted_columns(methods).items() if name in _COUNTED},
-            **found.columns("inclusive", [hot.inclusive for hot in methods]),
-            **found.columns("exclusive", [hot.exclusive for hot in methods]),
-            "lossy": [found.lossy] * len(methods),
+            **{name: column for name, column in counted_columns(methods).items() if name in _COUNTED},
+            **collected.columns("inclusive", [hot.inclusive for hot in methods]),
+            **collected.columns("exclusive", [hot.exclusive for hot in methods]),
+            "lossy": [collected.lossy] * len(methods),
         }
-        return found.context.table(CalledMethod, values)
+        return collected.context.table(CalledMethod, values)
 
     def _notes(self, samples: Samples, methods: Sequence[HotMethod], sides: CallSides) -> list[Note]:
         notes = []

@@ -195,15 +195,15 @@ def _any(known: NDArray[np.bool_], of: NDArray[np.bool_]) -> bool:
 
 def _jitted(rows: dict[str, Gathered]) -> _Work:
     loads = [rows["runtime/MethodLoad"], rows["runtime/MethodLoadVerbose"]]
-    made = compilations(rows["runtime/MethodJittingStarted"], loads)
+    compiled = compilations(rows["runtime/MethodJittingStarted"], loads)
     return _Work(
-        made.either("ModuleID"),
-        made.low_ns,
-        made.either("MethodID").astype(np.uint64),
-        np.where(made.begun, made.start_ns, NONE),
-        np.where(made.ended, made.end_ns, NONE),
-        made.at_begin("MethodILSize").astype(np.int64),
-        made.at_end("MethodSize").astype(np.int64),
+        compiled.either("ModuleID"),
+        compiled.low_ns,
+        compiled.either("MethodID").astype(np.uint64),
+        np.where(compiled.begun, compiled.start_ns, NONE),
+        np.where(compiled.ended, compiled.end_ns, NONE),
+        compiled.at_begin("MethodILSize").astype(np.int64),
+        compiled.at_end("MethodSize").astype(np.int64),
     )
 
 
@@ -229,19 +229,19 @@ def _owners(modules: Modules, work: _Work, process_id: int | None) -> Ints:
         if module.process_id in (process_id, None):
             places.setdefault(module.module_id, []).append(place)
         index[id(module)] = place
-    found = np.full(len(work.module), NONE, dtype=np.int64)
-    for number, mine in groups(work.module):
+    owners = np.full(len(work.module), NONE, dtype=np.int64)
+    for number, rows in groups(work.module):
         identity = int(number)
         having = places.get(identity, [])
         if not having:
             continue
         if len(having) == 1:
-            found[mine] = having[0]
+            owners[rows] = having[0]
             continue
-        for line in mine.tolist():
+        for line in rows.tolist():
             then = modules.at(identity, int(work.time[line]), process_id)
-            found[line] = NONE if then is None else index[id(then)]
-    return found
+            owners[line] = NONE if then is None else index[id(then)]
+    return owners
 
 
 def _kind(module: Module) -> str:

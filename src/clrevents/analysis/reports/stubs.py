@@ -174,8 +174,8 @@ class StubCollector(KeepingCollector[StubsReport]):
     def finish(self, context: Context) -> StubsReport:
         """Give the answer."""
         rows = self._kept.all(self.selectors, context.nothing)
-        made = compilations(rows[_BEGIN], [rows[name] for name in _LOADS])
-        stubs = _stubs(context, rows[_STUB], _hits(rows[_STUB], rows[_HIT]), made, self._raw)
+        jitted = compilations(rows[_BEGIN], [rows[name] for name in _LOADS])
+        stubs = _stubs(context, rows[_STUB], _hits(rows[_STUB], rows[_HIT]), jitted, self._raw)
         numbers = {
             "count": (_STUBS, len(stubs)),
             "cache_hits": (_STUBS, int(context.window.holds(rows[_HIT].numbers("time_ns")).sum())),
@@ -191,16 +191,16 @@ class StubCollector(KeepingCollector[StubsReport]):
         )
 
 
-def _stubs(context: Context, rows: Gathered, hits: list[int], made: EventSpans, raw: bool) -> ReportTable[Stub]:
+def _stubs(context: Context, rows: Gathered, hits: list[int], jitted: EventSpans, raw: bool) -> ReportTable[Stub]:
     """All stubs of the window."""
     methods, process = context.methods, context.process_id
     flag_class = next(field.enum for field in rows.payload if field.name == "StubFlags")
     shown = raw_name if raw else display_name
-    compiled = _Compiled(made, rows.numbers("StubMethodID"))
-    found, ends = [], []
+    compiled = _Compiled(jitted, rows.numbers("StubMethodID"))
+    begins, ends = [], []
     # Names are looked up for the window's stubs only: there are few of them, but stacks are long.
-    held = np.flatnonzero(context.window.holds(rows.numbers("time_ns")))
-    for place, row in zip(held.tolist(), rows.only(held).table.rows(), strict=True):
+    rows_inside = np.flatnonzero(context.window.holds(rows.numbers("time_ns")))
+    for place, row in zip(rows_inside.tolist(), rows.only(rows_inside).table.rows(), strict=True):
         flags, time = row["StubFlags"], row["time_ns"]
         owner, name, managed = (row[f"ManagedInteropMethod{n}"] for n in ("Namespace", "Name", "Signature"))
         native, signature, il = (row[n] for n in ("NativeMethodSignature", "StubMethodSignature", "StubMethodILCode"))
@@ -208,7 +208,7 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: EventSpans, 
         took, end = compiled.after(row["StubMethodID"], time)
         ends.append(end)
         stack = methods.frames(context.stacks.of_event(row["stack_id"]), time, process)
-        found.append(
+        begins.append(
             Stub(
                 time_ns=time,
                 thread_id=row["thread_id"],
@@ -232,29 +232,29 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: EventSpans, 
                 stub_method_id=row["StubMethodID"],
             )
         )
-    times, threads = rows.numbers("time_ns")[held], rows.numbers("thread_id")[held]
+    times, threads = rows.numbers("time_ns")[rows_inside], rows.numbers("thread_id")[rows_inside]
     until = np.array(ends, dtype=np.int64)
-    return context.table(Stub, found, context.marks.touched(times, until, [threads]).tolist())
+    return context.table(Stub, begins, context.marks.touched(times, until, [threads]).tolist())
 
 
 def _hits(stubs: Gathered, hits: Gathered) -> list[int]:
     """How often each stub was found again: ids are reused, so a hit belongs to the last stub that had the id then."""
-    found = [0] * len(stubs)
+    counts = [0] * len(stubs)
     rows = _rows_by_id(stubs.numbers("StubMethodID"))
     places = stubs.places.tolist()
     for id, place in zip(hits.numbers("StubMethodID").tolist(), hits.places.tolist(), strict=True):
-        mine = rows.get(id, [])
-        before = bisect_left(mine, place, key=places.__getitem__)
+        stubs_of_id = rows.get(id, [])
+        before = bisect_left(stubs_of_id, place, key=places.__getitem__)
         if before:
-            found[mine[before - 1]] += 1
-    return found
+            counts[stubs_of_id[before - 1]] += 1
+    return counts
 
 
 class _Compiled:
     """How long the JIT took for stubs: the compilations of their ids with both start and end in the trace."""
 
-    def __init__(self, made: EventSpans, stub_ids: Array) -> None:
-        whole = made.only(np.isin(made.either("MethodID"), stub_ids) & made.closed)
+    def __init__(self, jitted: EventSpans, stub_ids: Array) -> None:
+        whole = jitted.only(np.isin(jitted.either("MethodID"), stub_ids) & jitted.closed)
         self._rows = _rows_by_id(whole.either("MethodID"))
         self._spans = list(zip(whole.start_ns.tolist(), whole.end_ns.tolist(), strict=True))
 
@@ -276,7 +276,7 @@ def _rows_by_id(ids: Array) -> dict[int, list[int]]:
 
 def _targets(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubTarget]:
     targets = grouped(stubs, lambda stub: (stub.namespace, stub.name, stub.managed, stub.native, stub.kind))
-    found = [
+    rows = [
         StubTarget(
             stubs=len(group),
             cache_hits=sum(stub.cache_hits for stub in group),
@@ -289,14 +289,14 @@ def _targets(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubTarg
         )
         for group in targets.values()
     ]
-    found.sort(key=lambda target: (-target.stubs, target.first_ns))
-    return context.table(StubTarget, found)
+    rows.sort(key=lambda target: (-target.stubs, target.first_ns))
+    return context.table(StubTarget, rows)
 
 
 def _kinds(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubKind]:
     counts = Counter(stubs.column("kind").tolist())
-    found = sorted(counts.items(), key=lambda kind: (-kind[1], kind[0]))
-    return context.table(StubKind, {"kind": [kind for kind, _ in found], "count": [count for _, count in found]})
+    kinds = sorted(counts.items(), key=lambda kind: (-kind[1], kind[0]))
+    return context.table(StubKind, {"kind": [kind for kind, _ in kinds], "count": [count for _, count in kinds]})
 
 
 def _sum(values: list[int | None]) -> int | None:

@@ -66,18 +66,18 @@ def standing(samples: Samples, unseen_ns: int = 0) -> list[StandingThread]:
         # From some time on until the end.
         stack = int(samples.stack[every[-1]])
         moved = np.flatnonzero(~samples.external[every] | (samples.stack[every] != stack))
-        mine = every[int(moved[-1]) + 1 if len(moved) else 0 :]
-        stood = int(samples.weight[mine].sum())
+        places = every[int(moved[-1]) + 1 if len(moved) else 0 :]
+        stood = int(samples.weight[places].sum())
         thread_id = samples.threads[thread].thread_id
-        if thread_id is None or stood < LONG - unseen_ns or not len(mine):
+        if thread_id is None or stood < LONG - unseen_ns or not len(places):
             continue
-        since = int(samples.time_ns[mine[0]])
+        since = int(samples.time_ns[places[0]])
         if stood < _ALWAYS * (last - since) - unseen_ns:
             continue
         frames = [
             samples.frames[f] for f in samples.values[samples.offsets[stack] : samples.offsets[stack + 1]].tolist()
         ]
-        state = STATES[int(samples.state[mine[0]])]
+        state = STATES[int(samples.state[places[0]])]
         named = [frame for frame in frames if frame.reason is None]
         if state == "lock" or (state == "native" and named and is_own(named[0])):
             own = next((frame.name for frame in named if is_own(frame)), None)
@@ -205,30 +205,30 @@ class TopCollector(SampleCollector[TopReport]):
         self._by: By = "module" if asked.by == "module" else "method"
         self._raw = asked.raw
 
-    def answer(self, found: CollectedSamples) -> TopReport:
+    def answer(self, collected: CollectedSamples) -> TopReport:
         """Make the answer of all samples."""
-        still = found.context.summed(StandingThread, standing(found.samples))
-        number: int | Metric | None = len(still) if found.samples.state is not None else None
-        lost = sum(hole.count for hole in found.context.troubles.few)
-        if number == 0 and lost and found.sample_ns and not standing(found.samples, lost * found.sample_ns):
+        still = collected.context.summed(StandingThread, standing(collected.samples))
+        number: int | Metric | None = len(still) if collected.samples.state is not None else None
+        lost = sum(hole.count for hole in collected.context.troubles.few)
+        if number == 0 and lost and collected.sample_ns and not standing(collected.samples, lost * collected.sample_ns):
             # Without a sample or two, more threads seem to stand, unless there are too few then to tell.
             number = Metric(0, "count", evidence="sample", low=0, high=0, unseen=0)
-        if not found.samples.running_told:
+        if not collected.samples.running_told:
             number = Metric(None, "count", evidence="sample", reason=UNTOLD)
-        made: TopReport = found.context.answer(
+        report: TopReport = collected.context.answer(
             TopReport,
-            facts=TopFacts(**found.facts),
-            metrics={**found.metrics, "standing": number},
-            notes=found.notes,
-            cannot=found.cannot,
-            sample_ns=found.sample_ns,
-            methods=self._table(found),
+            facts=TopFacts(**collected.facts),
+            metrics={**collected.metrics, "standing": number},
+            notes=collected.notes,
+            cannot=collected.cannot,
+            sample_ns=collected.sample_ns,
+            methods=self._table(collected),
             standing=still,
         )
-        return made
+        return report
 
-    def _table(self, found: CollectedSamples) -> ReportTable[HotRow]:
-        samples = found.samples
+    def _table(self, collected: CollectedSamples) -> ReportTable[HotRow]:
+        samples = collected.samples
         rows = hottest(samples, self._by)
         values: dict[str, Cells] = {
             "name": [hot.raw for hot in rows] if self._raw else telling_names(rows),
@@ -243,10 +243,10 @@ class TopCollector(SampleCollector[TopReport]):
             "external_share": [_share(hot.external, hot.exclusive) for hot in rows],
             "inclusive_samples": [hot.inclusive_samples for hot in rows],
             **counted_columns(rows),
-            **found.columns("exclusive", [hot.exclusive for hot in rows]),
-            **found.columns("inclusive", [hot.inclusive for hot in rows]),
+            **collected.columns("exclusive", [hot.exclusive for hot in rows]),
+            **collected.columns("inclusive", [hot.inclusive for hot in rows]),
         }
-        return found.context.table(HotRow, {**values, "lossy": [found.lossy] * len(rows)})
+        return collected.context.table(HotRow, {**values, "lossy": [collected.lossy] * len(rows)})
 
 
 def _with_weight(asked: TopParameters) -> TopParameters:

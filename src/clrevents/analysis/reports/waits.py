@@ -158,16 +158,16 @@ class WaitsCollector(Collector[WaitsReport]):
 
     def finish(self, context: Context) -> WaitsReport:
         """Give the answer."""
-        found = self._feed.found(context, self._asked.raw, self._asked.my_code)
-        tables = WaitTables(context, found.waits)
+        waits = self._feed.finish(context, self._asked.raw, self._asked.my_code)
+        tables = WaitTables(context, waits.waits)
         culprit = tables.sync_over_async()
         return context.answer(
             WaitsReport,
-            facts=WaitsFacts(sync_over_async=culprit, sampling_period_ns=found.period_ns or None),
-            metrics=_metrics(context, tables, found.hidden),
-            notes=_notes(context, tables, found),
-            occurred=_occurred(found.waits),
-            sample_ns=TOLERATED * found.period_ns,
+            facts=WaitsFacts(sync_over_async=culprit, sampling_period_ns=waits.period_ns or None),
+            metrics=_metrics(context, tables, waits.hidden),
+            notes=_notes(context, tables, waits),
+            occurred=_occurred(waits.waits),
+            sample_ns=TOLERATED * waits.period_ns,
             methods=tables.methods(),
             kinds=tables.kinds(),
             threads=tables.threads(),
@@ -180,7 +180,7 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
         return dict.fromkeys((metric.name for metric in _METRICS), None)
     programs = tables.programs
     sampled = [wait for wait in programs if wait.evidence == "sample"]
-    told = [wait for wait in programs if wait.evidence == "event"]
+    recorded = [wait for wait in programs if wait.evidence == "event"]
     tasks, idle = tables.of("task"), tables.of("idle")
     samples, seen = _SAMPLED not in context.unknown, tables.waited(sampled)
 
@@ -198,22 +198,26 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
         return context.metric(name, value, evidence_of(name, waits), least=least)
 
     def count(name: str, waits: list[KnownWait]) -> Metric:
-        told = [wait for wait in waits if wait.evidence == "event"]
-        sampled = len(told) < len(waits)
-        number = tables.count(told) if told or not sampled else None
+        recorded = [wait for wait in waits if wait.evidence == "event"]
+        sampled = len(recorded) < len(waits)
+        number = tables.count(recorded) if recorded or not sampled else None
         reason = "samples show how long threads waited, not how often" if number is None else None
-        return context.metric(name, number, evidence_of(name, told or waits), reason, least=sampled and bool(told))
+        return context.metric(
+            name, number, evidence_of(name, recorded or waits), reason, least=sampled and bool(recorded)
+        )
 
     # Without the ends of waits for tasks, none of those is known to be open.
     ends = ends_recorded(context)
-    sure = [wait for wait in told if wait.kind != "task" or ends]
+    sure = [wait for wait in recorded if wait.kind != "task" or ends]
     nested = tables.count(tables.nested())
     unended, untold = tables.count(wait for wait in sure if wait.end is None), context.unknown.intersection(_RECORDED)
     tasks_known = (samples and context.named) or _TASKS not in context.unknown or bool(tasks)
-    found: dict[str, Metric | int | None] = {
+    metrics: dict[str, Metric | int | None] = {
         "count": count("count", programs),
         "waited_total": metric("waited_total", tables.waited(programs), programs),
-        "event_total": context.metric("event_total", tables.waited(told), least=any(wait.end is None for wait in told)),
+        "event_total": context.metric(
+            "event_total", tables.waited(recorded), least=any(wait.end is None for wait in recorded)
+        ),
         "sampled_total": context.metric("sampled_total", seen, least=hidden or (vague and seen > 0))
         if samples
         else None,
@@ -223,37 +227,39 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
         "nested_count": context.metric(
             "nested_count", nested if nested or ends else None, least=bool(nested and not ends)
         ),
-        "unfinished": context.metric("unfinished", unended, least=bool(unended and (untold or len(sure) < len(told)))),
+        "unfinished": context.metric(
+            "unfinished", unended, least=bool(unended and (untold or len(sure) < len(recorded)))
+        ),
     }
     for name in ("waited_total", "sampled_total", "idle_total", *(["task_total"] if _TASKS in context.unknown else [])):
-        if hidden and isinstance(one := found[name], Metric) and one.value == 0:
-            found[name] = context.metric(name, None, reason=HIDDEN)
+        if hidden and isinstance(one := metrics[name], Metric) and one.value == 0:
+            metrics[name] = context.metric(name, None, reason=HIDDEN)
     by_events = (wait for wait in programs if wait.evidence == "event" and wait.system_call is None)
     if not context.named and any(wait.kind in ("handle", "monitor") for wait in by_events):
         for name in ("count", "waited_total", "event_total", "unfinished"):
-            found[name] = context.metric(name, None, reason=_UNNAMED)
-    return found
+            metrics[name] = context.metric(name, None, reason=_UNNAMED)
+    return metrics
 
 
 def _occurred(waits: Iterable[KnownWait]) -> set[str]:
     """The metrics of whose waits the trace has some, in the window or not."""
-    found: set[str] = set()
+    names: set[str] = set()
     for wait in waits:
         if wait.kind == IDLE:
-            found.add("idle_total")
+            names.add("idle_total")
         elif wait.inside is None:
-            found |= {"count", "waited_total", "event_total" if wait.evidence == "event" else "sampled_total"}
-    return found
+            names |= {"count", "waited_total", "event_total" if wait.evidence == "event" else "sampled_total"}
+    return names
 
 
-def _notes(context: Context, tables: WaitTables, found: FoundWaits) -> list[Note]:
+def _notes(context: Context, tables: WaitTables, waits: FoundWaits) -> list[Note]:
     notes = []
-    if found.stopped_ns:
+    if waits.stopped_ns:
         text = (
-            f"threads were off their processors for {duration_text(found.stopped_ns)} because they were stopped, for "
+            f"threads were off their processors for {duration_text(waits.stopped_ns)} because they were stopped, for "
             "collections or by the sample profiler; these are no waits"
         )
-        notes.append(Note("stopped", "info", text, ("waits",), {"stopped_ns": found.stopped_ns}))
+        notes.append(Note("stopped", "info", text, ("waits",), {"stopped_ns": waits.stopped_ns}))
     tasks = tables.of("task")
     culprit = tables.sync_over_async()
     if culprit is not None:
@@ -270,8 +276,8 @@ def _notes(context: Context, tables: WaitTables, found: FoundWaits) -> list[Note
         notes.append(Note("sync-over-async", "warning", text, ("task_total",), numbers, "await the tasks instead"))
     waiting = [wait for wait in tables.programs if wait.goes_on]
     if waiting:
-        notes.append(still_waiting(len(waiting), max(wait.held or 0 for wait in waiting)))
-    if found.hidden:
+        notes.append(still_waiting(len(waiting), max(wait.length or 0 for wait in waiting)))
+    if waits.hidden:
         notes.append(
             Note("hidden-waits", "info", f"{HIDDEN}: sums are lower bounds", ("waits", "waited_total", "sampled_total"))
         )

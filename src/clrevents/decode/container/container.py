@@ -198,12 +198,12 @@ class SmallBlocks:
             # To find that out takes less than to read one block.
             self._rest = 2
             return None
-        found = self._read(window, bodies, count, behind, labelled, stacks)
-        if found is None:
+        events = self._read(window, bodies, count, behind, labelled, stacks)
+        if events is None:
             self.refuse()
         else:
             self._pause = 0
-        return found
+        return events
 
     def _read(
         self, window: Window, bodies: Any, count: int, behind: int, labelled: bool, stacks: Sequence[_Stacks]

@@ -201,8 +201,8 @@ def _candidates(data: bytes, start: int, stop: int, end: int) -> list[int]:
     places, size, payload = places[fits], size[fits], payload[fits]
     stack = numbers(places + RECORD.size + payload)
     exact = (stack <= STACK_LIMIT) & (size == RECORD.size + payload + stack)
-    found: list[int] = places[exact].tolist()
-    return found
+    positions: list[int] = places[exact].tolist()
+    return positions
 
 
 class NetPerf12:
@@ -267,8 +267,8 @@ class NetPerf12:
             yield End(at)
             return
         left = last - pos
-        found, stop = self._resume(window) if self._salvage and other is None else (False, last)
-        if not found and (window.final or other is not None) and (left < _SMALLEST or (possible and size + 4 > left)):
+        resumes, stop = self._resume(window) if self._salvage and other is None else (False, last)
+        if not resumes and (window.final or other is not None) and (left < _SMALLEST or (possible and size + 4 > left)):
             problem = cut("an event", at, max(size + 4, _SMALLEST), left)
         elif not self._salvage:
             problem = damage("bad-event", "an event's sizes are inconsistent", at, None, "everything from here on")

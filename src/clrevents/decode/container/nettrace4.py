@@ -67,10 +67,10 @@ class NetTrace4(ObjectContainer):
     def read_together(self, window: Window) -> tuple[Events, int] | None:
         if not self._seen_header or self._small.rests():
             return None
-        found = self._small_bodies(window, self._small_types, self._small.most)
-        if found is None:
+        small_bodies = self._small_bodies(window, self._small_types, self._small.most)
+        if small_bodies is None:
             return None
-        bodies, count, others = found
+        bodies, count, others = small_bodies
         end = int(bodies[3 * count - 1]) if count else 0
         stacks = []
         for at, start, stop in zip(others[0::3], others[1::3], others[2::3], strict=True):

@@ -322,13 +322,13 @@ class NetTrace6:
         if not known:
             yield from self._lost(window)
             return
-        found, stop = self._search.find(window)
-        if not found:
+        resumes, stop = self._search.find(window)
+        if not resumes:
             stop = min(end, window.end)
         yield from self._content(window, kind, start + 4, stop, True)
         name, at = one(_name(kind)), window.base + start
         window.pos = stop
-        if not found and end > stop:
+        if not resumes and end > stop:
             yield Fault(cut(name, at, size + 4, stop - start))
         else:
             text = f"{name} does not end at its declared size; its plausible part was kept"

@@ -58,10 +58,10 @@ def _pieces(cursor: Cursor, count: int | None) -> Iterator[tuple[_Numbers, _Numb
 
 def _one_by_one(cursor: Cursor, most: int) -> tuple[_Numbers, _Numbers]:
     """The next threads and their numbers, at least one. Raises Short."""
-    found = [cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")]
-    while cursor.left and len(found) < 2 * most:
-        found += cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")
-    pairs = np.array(found, dtype=np.uint64)
+    numbers = [cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")]
+    while cursor.left and len(numbers) < 2 * most:
+        numbers += cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")
+    pairs = np.array(numbers, dtype=np.uint64)
     return pairs[0::2], pairs[1::2]
 
 
@@ -300,15 +300,15 @@ def _lists_alike(cursor: Cursor, size: int, most: int) -> int:
         places.append(at)
         at += 1 + fixed
     raw = np.frombuffer(cursor.data, np.uint8, (most + 1) * size, cursor.pos - size).reshape(-1, size)
-    found, step = 0, _ALIKE
-    while found < most:
-        same = (raw[found + 1 : min(found + step, most) + 1, places] == raw[0, places]).all(axis=1)
+    alike, step = 0, _ALIKE
+    while alike < most:
+        same = (raw[alike + 1 : min(alike + step, most) + 1, places] == raw[0, places]).all(axis=1)
         if not same.all():
-            return found + int(same.argmin())
-        found += len(same)
+            return alike + int(same.argmin())
+        alike += len(same)
         # Ever more, so that a short run does not pay for all that follows.
         step *= 2
-    return found
+    return alike
 
 
 def _skip_label_list(cursor: Cursor) -> None:

@@ -61,18 +61,18 @@ class Search:
         """In salvage mode an end block is trusted only if no other blocks can be found after it starts."""
         if not window.final:
             window.require(_REACH)
-        found = self._first(window, min(window.end, window.pos + _REACH))
-        return found is not None and behind_end(window, window.pos + 4) is None
+        place = self._first(window, min(window.end, window.pos + _REACH))
+        return place is not None and behind_end(window, window.pos + 4) is None
 
     def find(self, window: Window) -> tuple[bool, int]:
         """Whether consecutive blocks follow within reach after this position, and where, or how far was searched."""
         stop = min(window.end, window.pos + _REACH)
-        found = self._first(window, stop)
-        other = NEXT_TRACE.search(window.data, window.pos + 1, stop if found is None else found)
+        place = self._first(window, stop)
+        other = NEXT_TRACE.search(window.data, window.pos + 1, stop if place is None else place)
         if other is not None:
             return True, other.start()
-        if found is not None:
-            return True, found
+        if place is not None:
+            return True, place
         if not window.final and stop == window.end:
             raise NeedMore(min(2 * window.available + 64, _REACH))
         return False, stop
@@ -92,12 +92,12 @@ class Search:
             until = min(at + stride, stop)
             for place in _heads(window, at, until):
                 try:
-                    found = _chains(window.data, place, window.end, window.final, known)
+                    chained = _chains(window.data, place, window.end, window.final, known)
                 except _Undecided as undecided:
                     self._to = base + place
                     # At least twice as much each time, so that a long search stays linear.
                     raise NeedMore(max(undecided.end - window.pos, 2 * window.available)) from None
-                if found:
+                if chained:
                     self._to = base + place
                     return place
             # The last three positions have no whole head yet.
@@ -196,8 +196,8 @@ def _heads(window: Window, start: int, stop: int) -> list[int]:
     believed = sizes >= _SMALLEST
     if window.final:
         believed &= places + 4 + sizes <= window.end
-    found: list[int] = places[believed].tolist()
-    return found
+    positions: list[int] = places[believed].tolist()
+    return positions
 
 
 def _chains(data: bytes, pos: int, end: int, final: bool, known: dict[int, bool]) -> bool:

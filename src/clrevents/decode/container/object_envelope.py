@@ -106,8 +106,8 @@ class ObjectContainer(ABC):
             return False
         if not window.final:
             window.require(_END_LOOK)
-        found = self._signature.search(window.data, window.pos, min(window.end, window.pos + _END_LOOK))
-        return found is not None and behind_end(window, window.pos + 1) is None
+        place = self._signature.search(window.data, window.pos, min(window.end, window.pos + _END_LOOK))
+        return place is not None and behind_end(window, window.pos + 1) is None
 
     def _type_header(self, window: Window) -> str | tuple[str, int]:
         """Name and version of the object that starts here, with the position moved after it; or the fault."""
@@ -133,11 +133,11 @@ class ObjectContainer(ABC):
         if not self._salvage:
             yield _fault("bad-object", what, at, None, fatal=True)
             return
-        found = self._find(window, start + 1)
+        place = self._find(window, start + 1)
         end = start + 1 + _REACH if self._beyond_reach(window, start + 1) else window.end
-        if found is not None:
-            end = found
-            self._realign(window, found)
+        if place is not None:
+            end = place
+            self._realign(window, place)
         yield _fault("bad-object", f"{what}; skipped {end - start} bytes", at, end - start)
         window.pos = end
 
@@ -196,14 +196,14 @@ class ObjectContainer(ABC):
         """A block that does not end at its declared size, or extends past the end of the stream."""
         end = start + size
         # Another trace may begin where its size should be.
-        found = self._find(window, window.pos) if self._salvage else None
-        if found is not None:
-            stop = found - 1 if window.data[found - 1] == _END else found
-            self._realign(window, found)
+        place = self._find(window, window.pos) if self._salvage else None
+        if place is not None:
+            stop = place - 1 if window.data[place - 1] == _END else place
+            self._realign(window, place)
             yield from self._content(window, Body(name, min(start, stop), stop, broken=True))
             text = f"{one(name)} does not end at its declared size; its plausible part was kept"
-            yield _fault("bad-block", text, window.base + start, found - start)
-            window.pos = found
+            yield _fault("bad-block", text, window.base + start, place - start)
+            window.pos = place
             return
         lost = self._salvage and self._beyond_reach(window, start)
         beyond = not lost and (size < 0 or end >= window.end)
@@ -254,12 +254,12 @@ class ObjectContainer(ABC):
         """Whether the stream continues past the range that a search from `start` covers."""
         return window.end >= start + _REACH + _LONGEST
 
-    def _realign(self, window: Window, found: int) -> None:
-        """Bytes may be missing or added before `found`: choose the alignment that leads to a valid end.
+    def _realign(self, window: Window, place: int) -> None:
+        """Bytes may be missing or added before `place`: choose the alignment that leads to a valid end.
 
         Raises NeedMore until that end is available, so nothing may have been yielded before.
         """
-        match = self._signature.match(window.data, found, window.end)
+        match = self._signature.match(window.data, place, window.end)
         if match is None or match.end() + 8 > window.end:
             return
         begin = match.end()

@@ -95,8 +95,8 @@ def scratch(count: int) -> Any:
 def taken(values: Any, count: int, own: bool = True) -> NDArray[np.uint64]:
     """The first `count` numbers of a scratch column, as a separate array (unless the scratch is given up)."""
     if COMPILED:
-        found: NDArray[np.uint64] = values[:count]
-        return found.copy() if own else found
+        numbers: NDArray[np.uint64] = values[:count]
+        return numbers.copy() if own else numbers
     return np.frombuffer(array("Q", values[:count]), dtype=np.uint64)
 
 
@@ -140,8 +140,8 @@ class Program:
             buf, rows, total, self.code, self.length, given(starts), given(ends), times, cells, stops, states
         )
         table = taken(cells, 2 * self.steps * total, own=False).view(np.int64).reshape(2 * self.steps, total)
-        found = list(table)
-        return Walk(found[0::2], found[1::2], np.asarray(stops, dtype=np.int64), not bad)
+        columns = list(table)
+        return Walk(columns[0::2], columns[1::2], np.asarray(stops, dtype=np.int64), not bad)
 
 
 def chained(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int) -> tuple[Any, int]:
@@ -165,8 +165,8 @@ def chained_objects(
     """
     places, others = numbers_room(3 * count), numbers_room(3 * count + 1)
     done = WALK.objects(buf, heads, len(heads) // 2, pos, stop, turn, tag, most, count, places, others)
-    found = others[: 3 * int(others[3 * count])]
-    return places, done, found.tolist() if COMPILED else found
+    numbers = others[: 3 * int(others[3 * count])]
+    return places, done, numbers.tolist() if COMPILED else numbers
 
 
 def narrow(

@@ -72,7 +72,7 @@ class HeaderColumns:
 
 def joined(columns: list[HeaderColumns]) -> list[NDArray[Any]]:
     """Thread ids, stack ids, times, offsets and sizes of many blocks; not copied if they are adjacent."""
-    found: list[list[NDArray[Any]]] = [[], [], [], [], []]
+    block_columns: list[list[NDArray[Any]]] = [[], [], [], [], []]
     at = 0
     while at < len(columns):
         first = columns[at]
@@ -86,10 +86,10 @@ def joined(columns: list[HeaderColumns]) -> list[NDArray[Any]]:
             parts = [array[row:stop] for array in arrays[_THREADS:]]
         else:
             parts = [first.thread_ids, first.stack_ids, first.ticks, first.offsets, first.sizes]
-        for column, part in zip(found, parts, strict=True):
+        for column, part in zip(block_columns, parts, strict=True):
             column.append(part)
         at = end
-    return [end_to_end(column) for column in found]
+    return [end_to_end(column) for column in block_columns]
 
 
 def _follows(columns: HeaderColumns, arrays: list[NDArray[Any]], row: int) -> bool:
@@ -164,7 +164,7 @@ class HeaderScanner:
         """
         state = zeros(SCAN.STATE, np.uint64)
         state[SCAN.POS] = start
-        found = []
+        block_columns = []
         if not self._arenas[-1].kept():
             # Memory used last is the fastest.
             self._at = 0
@@ -176,7 +176,7 @@ class HeaderScanner:
             stop, rows, runs, marks = state[:_COUNTS].tolist() if COMPILED else state[:_COUNTS]
             if rows:
                 ids, threads, stacks, times, offsets, sizes = arena.take(at, rows)
-                found.append(
+                block_columns.append(
                     HeaderColumns(
                         ids,
                         threads,
@@ -192,7 +192,7 @@ class HeaderScanner:
                 )
                 self._at += rows if COMPILED else 0
             if status != SCAN.FULL:
-                return found, _STATUS[status], stop
+                return block_columns, _STATUS[status], stop
 
     def scan_together(
         self, buf: bytes, bodies: Any, count: int, base: int, labels: bool

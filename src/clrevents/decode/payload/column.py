@@ -133,34 +133,34 @@ class Column(Summary):
 
     def tolist(self) -> list[Any]:
         """Python values: int, float, bool, str, bytes, list, dict; None for null; nanoseconds for a timestamp."""
-        found: list[Any]
+        values: list[Any]
         if self.texts is not None:
             # Each text once, and only those that occur: few rows may be of a column with very many texts.
             used, places = np.unique(self.values, return_inverse=True)
             texts = self.texts.take(used).tolist()
-            found = [texts[place] for place in places.tolist()]
-            return found if self.valid is None else _nulled(found, self.valid)
+            values = [texts[place] for place in places.tolist()]
+            return values if self.valid is None else _nulled(values, self.valid)
         match self.type.kind:
             case "struct":
                 columns = [child.tolist() for child in self.children]
-                found = [dict(zip(self.type.names, row, strict=True)) for row in zip(*columns, strict=True)]
-                found = found or [{} for _ in range(self.length)]
+                values = [dict(zip(self.type.names, row, strict=True)) for row in zip(*columns, strict=True)]
+                values = values or [{} for _ in range(self.length)]
             case "list":
                 inner = self.children[0].tolist()
-                found = [inner[a:b] for a, b in self._spans()]
+                values = [inner[a:b] for a, b in self._spans()]
             case "string":
                 data = self.values.tobytes()
                 if data.isascii():
                     text = data.decode("ascii")
-                    found = [text[a:b] for a, b in self._spans()]
+                    values = [text[a:b] for a, b in self._spans()]
                 else:
-                    found = [data[a:b].decode("utf-8") for a, b in self._spans()]
+                    values = [data[a:b].decode("utf-8") for a, b in self._spans()]
             case "binary":
                 data = self.values.tobytes()
-                found = [data[a:b] for a, b in self._spans()]
+                values = [data[a:b] for a, b in self._spans()]
             case _:
-                found = self.values.tolist()
-        return found if self.valid is None else _nulled(found, self.valid)
+                values = self.values.tolist()
+        return values if self.valid is None else _nulled(values, self.valid)
 
     def plain(self) -> Column:
         """The same without shared texts."""
@@ -177,13 +177,13 @@ class Column(Summary):
             values = np.ascontiguousarray(self.values)
             values = values.view("datetime64[ns]") if self.type.kind == "timestamp" else values
             return values if self.valid is None else np.ma.MaskedArray(values, mask=~self.valid)
-        found = np.empty(self.length, dtype=object)
-        found[:] = self.tolist() if self.type.kind != "list" else [None] * self.length
+        values_array = np.empty(self.length, dtype=object)
+        values_array[:] = self.tolist() if self.type.kind != "list" else [None] * self.length
         if self.type.kind == "list":
             # Lists of equal length would become a second dimension.
             for row, value in enumerate(self.tolist()):
-                found[row] = value
-        return found
+                values_array[row] = value
+        return values_array
 
 
 def _nulled(values: list[Any], valid: NDArray[np.bool_]) -> list[Any]:
@@ -338,9 +338,9 @@ def from_values(type: ColumnType, values: Sequence[Any]) -> Column:
             lengths = np.fromiter(map(len, parts), dtype=np.int64, count=length)
             return Column(type, length, np.frombuffer(joined, dtype=np.uint8), offsets_of(lengths), valid=valid)
         case "timestamp":
-            found = [None if v is None else filetime_ns(int(v)) for v in values]
-            good = np.array([v is not None for v in found], dtype=np.bool_)
-            numbers = np.array([v or 0 for v in found], dtype=np.int64)
+            times = [None if v is None else filetime_ns(int(v)) for v in values]
+            good = np.array([v is not None for v in times], dtype=np.bool_)
+            numbers = np.array([v or 0 for v in times], dtype=np.int64)
             return Column(type, length, numbers, valid=None if good.all() else good)
         case _:
             plain = [0 if v is None else getattr(v, "value", v) for v in values]

@@ -57,7 +57,7 @@ FIXED, TEXT16, TEXT8, COUNTED, PREFIXED, NUMBER, REST, PREFIXED_REST = range(8)
 
 
 @define(eq=False)
-class Found:
+class Located:
     """Where the parts of many payloads are: two arrays per instruction, and the bytes they refer to.
 
     `fits` if every payload holds its fields, `exact` if none holds more.
@@ -69,7 +69,7 @@ class Found:
     stops: Ints
     fits: bool
     exact: bool
-    rest: Found | None = None
+    rest: Located | None = None
     _fixed: dict[int, Array] = attrs.field(factory=dict)
 
     def fixed(self, slot: int, dtype: np.dtype[Any]) -> Array:
@@ -80,7 +80,7 @@ class Found:
         return known
 
 
-Build: TypeAlias = Callable[[Found], Column]
+Build: TypeAlias = Callable[[Located], Column]
 """A field's column."""
 _Texts: TypeAlias = Callable[[bytes, Ints, Ints], Column]
 """Texts or bytes of `lengths[i]` bytes at `places[i]`."""
@@ -103,22 +103,22 @@ class Plan:
     rest: Plan | None = None
     _code: Program | None = None
 
-    def find(self, buf: bytes, starts: Ints, ends: Ints, repeats: Ints | None = None) -> Found:
+    def find(self, buf: bytes, starts: Ints, ends: Ints, repeats: Ints | None = None) -> Located:
         """Walk the payloads `buf[starts[i]:ends[i]]`; nothing is built yet."""
         if self.size is not None and repeats is None:
-            found = self._fixed(buf, starts, ends, self.size)
+            located = self._fixed(buf, starts, ends, self.size)
         else:
             if self._code is None:
                 self._code = Program(self.program)
             walked = self._code.walk(buf, starts, ends, repeats)
             exact = walked.fits and bool((walked.stops == ends).all())
-            found = Found(buf, walked.places, walked.counts, walked.stops, walked.fits, exact)
-        if self.rest is not None and found.fits:
-            found.rest = self.rest.find(buf, found.places[-1], ends, found.counts[-1])
-            found.stops, found.fits, found.exact = found.rest.stops, found.rest.fits, found.rest.exact
-        return found
+            located = Located(buf, walked.places, walked.counts, walked.stops, walked.fits, exact)
+        if self.rest is not None and located.fits:
+            located.rest = self.rest.find(buf, located.places[-1], ends, located.counts[-1])
+            located.stops, located.fits, located.exact = located.rest.stops, located.rest.fits, located.rest.exact
+        return located
 
-    def _fixed(self, buf: bytes, starts: Ints, ends: Ints, size: int) -> Found:
+    def _fixed(self, buf: bytes, starts: Ints, ends: Ints, size: int) -> Located:
         stops = starts + size
         places, at = [], 0
         for step in range(0, len(self.program), INSTRUCTION):
@@ -126,7 +126,7 @@ class Plan:
             places.append(starts + at if at else starts)
             at += self.program[step + 2]
         exact = bool((stops == ends).all())
-        return Found(buf, places, places, stops, exact or bool((stops <= ends).all()), exact)
+        return Located(buf, places, places, stops, exact or bool((stops <= ends).all()), exact)
 
 
 # Weakly: layouts described by a trace are freed with their trace.
@@ -135,36 +135,36 @@ _plans: weakref.WeakKeyDictionary[BoundLayout, Plan | None] = weakref.WeakKeyDic
 
 def plan(layout: BoundLayout) -> Plan | None:
     """The plan of a layout, made once; None if the kernel cannot read it."""
-    found = _plans.get(layout, ...)
-    if found is ...:
-        found = _plans[layout] = _plan(layout)
-    return found
+    made_plan = _plans.get(layout, ...)
+    if made_plan is ...:
+        made_plan = _plans[layout] = _plan(layout)
+    return made_plan
 
 
 def _plan(layout: BoundLayout) -> Plan | None:
-    made = Plan(layout.pointer_size)
+    new = Plan(layout.pointer_size)
     numbers: dict[int, Place] = {}
     for place, step in enumerate(layout.steps):
         if isinstance(step, FixedStep):
-            added = _add_fixed(made, step, numbers)
+            added = _add_fixed(new, step, numbers)
         else:
-            added = _add_variable(made, step, numbers, last=place + 1 == len(layout.steps))
+            added = _add_variable(new, step, numbers, last=place + 1 == len(layout.steps))
         if not added:
             return None
-    if all(op == FIXED for op in made.program[::INSTRUCTION]):
-        made.size = sum(made.program[1::INSTRUCTION]) + sum(made.program[2::INSTRUCTION])
-    return made
+    if all(op == FIXED for op in new.program[::INSTRUCTION]):
+        new.size = sum(new.program[1::INSTRUCTION]) + sum(new.program[2::INSTRUCTION])
+    return new
 
 
-def _add_fixed(made: Plan, step: FixedStep, numbers: dict[int, Place]) -> bool:
+def _add_fixed(new: Plan, step: FixedStep, numbers: dict[int, Place]) -> bool:
     """Adjacent fixed-width fields: one instruction; possible counts are remembered by field."""
-    dtype = structured(step.fields, made.pointer_size)
+    dtype = structured(step.fields, new.pointer_size)
     if dtype is None or dtype.fields is None:
         return False
-    slot = len(made.program) // INSTRUCTION
-    made.program += [FIXED, 0, dtype.itemsize, 0, 0, 0]
+    slot = len(new.program) // INSTRUCTION
+    new.program += [FIXED, 0, dtype.itemsize, 0, 0, 0]
     for index, field in enumerate(step.fields):
-        made.builders.append(_one_of(dtype, f"f{index}", slot, field.type, made.pointer_size))
+        new.builders.append(_one_of(dtype, f"f{index}", slot, field.type, new.pointer_size))
         number = field.type.number
         if number is not None:
             width = -number.size if number.signed else number.size
@@ -175,12 +175,12 @@ def _add_fixed(made: Plan, step: FixedStep, numbers: dict[int, Place]) -> bool:
 def _one_of(dtype: np.dtype[Any], name: str, slot: int, wire: WireType, pointer_size: int) -> Build:
     """The column of one of several fields that an instruction reads together."""
     convert = _fixed(wire, column_type(wire), pointer_size)
-    return lambda found: convert(found.fixed(slot, dtype)[name])
+    return lambda located: convert(located.fixed(slot, dtype)[name])
 
 
-def _add_variable(made: Plan, step: VariableStep, numbers: dict[int, Place], last: bool) -> bool:
+def _add_variable(new: Plan, step: VariableStep, numbers: dict[int, Place], last: bool) -> bool:
     wire = step.field.type
-    known = _instruction(wire, len(made.program) // INSTRUCTION, made.pointer_size)
+    known = _instruction(wire, len(new.program) // INSTRUCTION, new.pointer_size)
     if known is None:
         return False
     operation, size, build, rest = known
@@ -193,9 +193,9 @@ def _add_variable(made: Plan, step: VariableStep, numbers: dict[int, Place], las
         # A second walk reads to the end of the payload.
         if not last:
             return False
-        made.rest = rest
-    made.builders.append(build)
-    made.program += [operation, step.field.pad, size, *counter]
+        new.rest = rest
+    new.builders.append(build)
+    new.program += [operation, step.field.pad, size, *counter]
     return True
 
 
@@ -210,7 +210,7 @@ def _instruction(wire: WireType, slot: int, pointer_size: int) -> _Instruction:
     if dtype is None:
         return wire.read_by(_Variable(slot, pointer_size))
     convert = _fixed(wire, column_type(wire), pointer_size)
-    return FIXED, dtype.itemsize, lambda found: convert(found.fixed(slot, dtype)), None
+    return FIXED, dtype.itemsize, lambda located: convert(located.fixed(slot, dtype)), None
 
 
 @frozen
@@ -252,13 +252,13 @@ class _Variable(ByWriting[_Instruction]):
 def _spans(read: _Texts, slot: int, width: int = 1) -> Build:
     """Texts or bytes, of which the instruction counts units of `width` bytes."""
     if width == 1:
-        return lambda found: read(found.buf, found.places[slot], found.counts[slot])
-    return lambda found: read(found.buf, found.places[slot], found.counts[slot] * width)
+        return lambda located: read(located.buf, located.places[slot], located.counts[slot])
+    return lambda located: read(located.buf, located.places[slot], located.counts[slot] * width)
 
 
 def _varint(slot: int, signed: bool) -> Build:
-    def build(found: Found) -> Column:
-        values = found.places[slot].view(np.uint64)
+    def build(located: Located) -> Column:
+        values = located.places[slot].view(np.uint64)
         if not signed:
             return Column(ColumnType("uint64"), len(values), values)
         numbers = (values >> np.uint64(1)).view(np.int64) ^ -(values & np.uint64(1)).view(np.int64)
@@ -270,9 +270,9 @@ def _varint(slot: int, signed: bool) -> Build:
 def _elements(wire: WireType, dtype: np.dtype[Any], slot: int, pointer_size: int) -> Build:
     convert = _fixed(wire, column_type(wire), pointer_size)
 
-    def build(found: Found) -> Column:
-        counts = found.counts[slot]
-        elements = pick(found.buf, ragged(found.places[slot], counts, dtype.itemsize), dtype)
+    def build(located: Located) -> Column:
+        counts = located.counts[slot]
+        elements = pick(located.buf, ragged(located.places[slot], counts, dtype.itemsize), dtype)
         return _list(convert(elements), counts)
 
     return build
@@ -281,10 +281,10 @@ def _elements(wire: WireType, dtype: np.dtype[Any], slot: int, pointer_size: int
 def _structs(wire: StructType, elements: Plan) -> Build:
     type = column_type(wire)
 
-    def build(found: Found) -> Column:
-        assert found.rest is not None
-        counts = found.counts[-1]
-        children = [build(found.rest) for build in elements.builders]
+    def build(located: Located) -> Column:
+        assert located.rest is not None
+        counts = located.counts[-1]
+        children = [build(located.rest) for build in elements.builders]
         for place in wire.deltas:
             children[place] = attrs.evolve(children[place], values=_without_deltas(children[place].values, counts))
         return _list(Column(type, int(counts.sum()), np.empty(0, np.uint8), children=tuple(children)), counts)
@@ -452,13 +452,13 @@ class ColumnMaker:
     ) -> list[KindColumns]:
         """The columns of each chosen kind among rows whose payloads are `buf[starts[i]:ends[i]]`; `offsets` are those
         in the stream."""
-        found: list[KindColumns] = []
+        columns: list[KindColumns] = []
         order, groups = arranged(kind_indexes)
         starts, ends = starts.take(order), ends.take(order)
         for index, part in groups:
             if chosen(kinds[index]):
-                found += self.columns_of(Group(kinds[index], buf, starts[part], ends[part], offsets, order[part]))
-        return found
+                columns += self.columns_of(Group(kinds[index], buf, starts[part], ends[part], offsets, order[part]))
+        return columns
 
     def columns_of(self, group: Group) -> Iterator[KindColumns]:
         """By the first layout that accounts for any payload exactly, if it does for all; otherwise row by row."""
@@ -469,21 +469,21 @@ class ColumnMaker:
             planned = plan(layout)
             if planned is None:
                 break
-            found = planned.find(group.buf, group.starts, ends)
+            located = planned.find(group.buf, group.starts, ends)
             # A layout without fields leaves no tail: records decide what such bytes are.
             tails = index == 0 and bool(layout.fields) and self._decoder.leaves_tails(kind)
-            if not (found.fits and (tails or found.exact)):
-                if (found.stops == ends).any():
+            if not (located.fits and (tails or located.exact)):
+                if (located.stops == ends).any():
                     break  # It may account for some: others after it would read these differently than records do.
                 continue
             if self._decoder.drifted(kind):
                 self._read(group, 0)
-            if not found.exact:
-                over = np.flatnonzero(found.stops != ends)
+            if not located.exact:
+                over = np.flatnonzero(located.stops != ends)
                 self._read(group, int(over[0]), len(over))
             wanted = self._fields
             columns = {
-                field.name: build(found)
+                field.name: build(located)
                 for field, build in zip(layout.fields, planned.builders, strict=True)
                 if wanted is None or field.name in wanted
             }
@@ -496,14 +496,14 @@ class ColumnMaker:
 
     def _by_records(self, group: Group) -> Iterator[KindColumns]:
         """Row by row: payloads without a plan, damaged ones, and those written in several layouts."""
-        found: dict[type[Any], tuple[list[int], list[Any]]] = {}
+        by_class: dict[type[Any], tuple[list[int], list[Any]]] = {}
         for row in range(len(group.rows)):
             payload = self._read(group, row)
             if not isinstance(payload, RawPayload):
-                rows, records = found.setdefault(type(payload), ([], []))
+                rows, records = by_class.setdefault(type(payload), ([], []))
                 rows.append(row)
                 records.append(payload)
-        for record, (rows, records) in found.items():
+        for record, (rows, records) in by_class.items():
             cls: Any = record
             columns = {
                 field.name: from_values(column_type(field.type), [getattr(r, attribute) for r in records])

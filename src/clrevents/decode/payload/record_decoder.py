@@ -349,14 +349,14 @@ def _many(element: WireType, scope: Scope) -> Many:
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         if count < 0 or count * smallest > end - pos:
             raise ShortValue(pos, max(count, 0) * smallest, f"a declared count of {counted(count, 'element')}")
-        found = []
+        elements = []
         for index in range(count):
             try:
                 value, pos = one(data, pos, end)
             except ShortValue as short:
                 raise ShortValue(short.offset, short.needed, short.why, f"[{index}]{short.field}") from None
-            found.append(value)
-        return tuple(found) if undo is None else undo(tuple(found)), pos
+            elements.append(value)
+        return tuple(elements) if undo is None else undo(tuple(elements)), pos
 
     return read
 
@@ -370,8 +370,8 @@ def _many_plain(element: WireType, code: str) -> Many:
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         if count < 0 or count * size > end - pos:
             raise ShortValue(pos, max(count, 0) * size, f"a declared count of {counted(count, 'element')}")
-        found = struct.unpack_from(f"<{count}{code}" if repeatable else "<" + code * count, data, pos)
-        return (tuple(map(convert, found)) if convert else found), pos + count * size
+        elements = struct.unpack_from(f"<{count}{code}" if repeatable else "<" + code * count, data, pos)
+        return (tuple(map(convert, elements)) if convert else elements), pos + count * size
 
     return read
 
@@ -431,10 +431,10 @@ def _fixed(step: FixedStep) -> _Step:
                 convert = converter(field.type)
                 values.append(convert(value) if convert else value)
                 pos += size
-        found = list(compiled.unpack_from(data, pos))
+        elements = list(compiled.unpack_from(data, pos))
         for index, convert in converters:
-            found[index] = convert(found[index])
-        values += found
+            elements[index] = convert(elements[index])
+        values += elements
         return pos + step.size
 
     return read

@@ -63,10 +63,10 @@ class Slots(Generic[T]):
 
     def of(self, count: int, columns: Sequence[Iterable[Any]]) -> list[T]:
         """Objects whose slots have the values of these columns."""
-        made = list(map(object.__new__, repeat(self._cls, count)))
+        objects = list(map(object.__new__, repeat(self._cls, count)))
         for setter, column in zip(self._setters, columns, strict=True):
-            deque(map(setter, made, column), maxlen=0)
-        return made
+            deque(map(setter, objects, column), maxlen=0)
+        return objects
 
 
 def program(code: list[int], parts: list[Any], fields: int, size: int | None) -> Any:
@@ -108,8 +108,8 @@ class BatchEvents(Generic[T]):
         Those of the last that nobody has but this object are filled again.
         """
         if COMPILED:
-            made: list[T] = self._kernel.events(rows, first, payloads)
-            return made
+            events: list[T] = self._kernel.events(rows, first, payloads)
+            return events
         count = len(payloads)
         part = slice(first, first + count)
         times, every = self._times[part], self._every
@@ -246,10 +246,10 @@ _programs: weakref.WeakKeyDictionary[BoundLayout, Any] = weakref.WeakKeyDictiona
 
 def record_program(layout: BoundLayout) -> Any:
     """The program of a layout, made once; None if the kernel cannot read it."""
-    found = _programs.get(layout, ...)
-    if found is ...:
-        found = _programs[layout] = _program(layout)
-    return found
+    program = _programs.get(layout, ...)
+    if program is ...:
+        program = _programs[layout] = _program(layout)
+    return program
 
 
 def _program(layout: BoundLayout) -> Any:

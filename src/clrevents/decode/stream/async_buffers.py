@@ -97,12 +97,12 @@ class AsyncBuffers:
             else:
                 buffers.append((row, buffer))
         room = sum(1 + buffer.count for _, buffer in buffers)
-        found = [numbers_room(room), *(scratch(room) for _ in range(3))]
+        outputs = [numbers_room(room), *(scratch(room) for _ in range(3))]
         used, opened = 0, []
         for process, group in groupby(buffers, lambda each: self._process(places, each[0])):
             those = list(group)
             carrier = int(columns.metadata_ids[those[0][0]])
-            ends = self._unpack([buffer for _, buffer in those], block, process, carrier, found, used)
+            ends = self._unpack([buffer for _, buffer in those], block, process, carrier, outputs, used)
             for (row, buffer), end in zip(those, ends, strict=True):
                 if end < 0:
                     problems.append(_wrong(int(columns.offsets[row]), "what it holds does not add up"))
@@ -111,11 +111,11 @@ class AsyncBuffers:
                     used = end
         if not used:
             return None, problems
-        kind_indexes = np.asarray(found[0][:used], dtype=np.int64)
+        kind_indexes = np.asarray(outputs[0][:used], dtype=np.int64)
         if kind_indexes.min() < 0:
             problems += [_wrong(int(columns.offsets[row]), "there are too many kinds of events") for row, *_ in opened]
             return None, problems
-        times, offsets, sizes = (taken(column, used, own=False).view(np.int64) for column in found[1:])
+        times, offsets, sizes = (taken(column, used, own=False).view(np.int64) for column in outputs[1:])
         counts = [end - first for _, first, end, _, _ in opened]
         run_of = np.searchsorted(columns.runs[:, 0], np.array([row for row, *_ in opened], np.uint64), "right") - 1
         runs = np.zeros((len(opened), 4), dtype=np.uint64)
@@ -138,7 +138,7 @@ class AsyncBuffers:
         return ResolvedRows(rows, kind_indexes, np.repeat(np.array(own, dtype=np.int64), counts), []), problems
 
     def _unpack(
-        self, buffers: list[_Buffer], block: Events, process: int | None, carrier: int, found: list[Any], at: int
+        self, buffers: list[_Buffer], block: Events, process: int | None, carrier: int, outputs: list[Any], at: int
     ) -> list[int]:
         """Write the rows of buffers of one process from row `at` on; where each ends, -1 for those that are wrong."""
         forms = sound = self._forms.setdefault(process, self._first_forms)
@@ -146,11 +146,11 @@ class AsyncBuffers:
         numbered = [(b.start, b.end, b.first_tick, b.last_tick, b.count) for b in buffers]
         heads = given(np.array(numbered, dtype=np.int64).reshape(-1))
         ends, state = numbers_room(len(buffers)), given(np.array([0, at, 0, 0, 0], np.int64))
-        _, _, offsets, sizes = found
+        _, _, offsets, sizes = outputs
         fixed = block.base, METADATA, HEAD_SIZE
         # In which buffer kinds were announced last.
         changed = -1
-        while status := SCAN.unpack(block.window, *fixed, forms.table, heads, len(buffers), state, *found, ends):
+        while status := SCAN.unpack(block.window, *fixed, forms.table, heads, len(buffers), state, *outputs, ends):
             which = int(state[3])
             if status == _UNKNOWN_KIND:
                 forms.name(block.window[int(state[0])], carrier, self._kinds)

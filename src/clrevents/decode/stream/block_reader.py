@@ -190,9 +190,9 @@ class BlockReader:
         """Whether this and all that follows is another trace."""
         if self.next_trace is None and self._has_header and not self._trailing:
             find = behind_end if self.complete else next_trace
-            found = find(window, window.pos)
-            if found is not None:
-                self.next_trace = window.base + found
+            place = find(window, window.pos)
+            if place is not None:
+                self.next_trace = window.base + place
         if self.next_trace is None:
             return False
         window.pos = window.end
@@ -239,18 +239,18 @@ class InputBuffer:
         self.needed = 1
         self._pieces: deque[bytes] = deque()
         self._start = 0
-        self._held = 0
+        self._size = 0
         self._copied = 0
 
     def add(self, data: bytes | bytearray | memoryview) -> None:
         """Take more bytes; mutable ones are copied."""
         self._pieces.append(data if isinstance(data, bytes) else bytes(data))
-        self._held += len(data)
+        self._size += len(data)
 
     @property
     def enough(self) -> bool:
         """Whether the next block may be complete."""
-        return self._held >= self.needed
+        return self._size >= self.needed
 
     def window(self, final: bool) -> Window:
         """The next bytes to parse: at least `needed` of them, or all when `final`."""
@@ -259,7 +259,7 @@ class InputBuffer:
             self._copied = 0
             return Window(piece, len(piece) - PADDING, self.offset - self._start, False, self._start)
         before = min(self._start, _CONTEXT + (self.offset & 15))
-        data = self._copy(before, self._held if final else self.needed)
+        data = self._copy(before, self._size if final else self.needed)
         self._copied = len(data) - before - PADDING
         return Window(data, len(data) - PADDING, self.offset - before, final, before)
 
@@ -283,7 +283,7 @@ class InputBuffer:
             # proportion to the stream however it is sliced and however far a search looks ahead.
             self.needed = max(needed, self._copied + self._copied // _SHARE - count)
         self.offset += count
-        self._held -= count
+        self._size -= count
         self._start += count
         while self._pieces and self._start >= len(self._pieces[0]):
             self._start -= len(self._pieces.popleft())

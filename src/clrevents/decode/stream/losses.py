@@ -137,11 +137,11 @@ class SequenceNumbers:
         gap[back[wanted + 1 :]] = False
         others = max(len(back) - wanted, 1)
         standing = int(back[wanted]) if len(back) > wanted else -1
-        found = np.flatnonzero(gap)
-        values = (column[found].tolist() for column in (threads, counts, since, began, after_damage, rows))
+        gap_rows = np.flatnonzero(gap)
+        values = (column[gap_rows].tolist() for column in (threads, counts, since, began, after_damage, rows))
         return [
             Gap(thread, count, start, end, after, row, others if run == standing else 1)
-            for run, thread, count, start, end, after, row in zip(found.tolist(), *values, strict=True)
+            for run, thread, count, start, end, after, row in zip(gap_rows.tolist(), *values, strict=True)
         ]
 
     def reached(self, thread: int, sequence: int, tick: int) -> Sequence[Gap]:
@@ -211,7 +211,7 @@ class Loss(Value):
     """Whether the window ends with the thread's next event; if not, what began in it may have gone on."""
 
 
-Found: TypeAlias = tuple[Problem, int]
+PlacedProblem: TypeAlias = tuple[Problem, int]
 """A problem, and how often it was found."""
 
 
@@ -251,7 +251,7 @@ class LossLog:
         """Events may be missing from here on for a reason other than loss."""
         self.numbers.damaged(self._threads.definitions)
 
-    def follow(self, columns: HeaderColumns, offset: int, together: Together | None = None) -> Sequence[Found]:
+    def follow(self, columns: HeaderColumns, offset: int, together: Together | None = None) -> Sequence[PlacedProblem]:
         """Look for gaps in the numbers of these events; those of several blocks are at the offsets of these."""
         gaps = self.numbers.follow(columns, self._limits.problems - self._notes)
         if not gaps:
@@ -261,7 +261,7 @@ class LossLog:
         rows = np.array([gap.row for gap in gaps], dtype=np.int64)
         return self._meaning(gaps, together.offsets[np.searchsorted(together.ends[:, 0], rows, "right")].tolist())
 
-    def sequence_point(self, point: SequencePoint, offset: int) -> Iterator[Found]:
+    def sequence_point(self, point: SequencePoint, offset: int) -> Iterator[PlacedProblem]:
         """Compare with the writer's counts, which reveals losses after a thread's last event."""
         for threads, sequences in point.threads.pieces():
             places = self._threads.places(threads)[0] if self._indexed else threads
@@ -272,13 +272,13 @@ class LossLog:
         if point.forget_threads:
             self.numbers.forget_all()
 
-    def thread_ended(self, place: int, sequence: int, tick: int, offset: int) -> Sequence[Found]:
+    def thread_ended(self, place: int, sequence: int, tick: int, offset: int) -> Sequence[PlacedProblem]:
         """A thread is removed: how many events it wrote in total (NetTrace 6)."""
         problems = self._meaning(self.numbers.reached(place, sequence, tick), (offset,))
         self.numbers.forget(place)
         return problems
 
-    def lacked(self, payload: bytes) -> Found:
+    def lacked(self, payload: bytes) -> PlacedProblem:
         """The original of this copy lacked something."""
         lack = lack_of(payload)
         if lack is None:
@@ -302,8 +302,8 @@ class LossLog:
         text = f"{missing} missing where the trace that this was copied from was damaged"
         return Problem("missing-events", "damage", text, impact="these events"), 1
 
-    def _meaning(self, gaps: Sequence[Gap], offsets: Iterable[int], followed: bool = True) -> list[Found]:
-        problems: list[Found] = []
+    def _meaning(self, gaps: Sequence[Gap], offsets: Iterable[int], followed: bool = True) -> list[PlacedProblem]:
+        problems: list[PlacedProblem] = []
         for gap, offset in zip(gaps, offsets, strict=False):
             if gap.backwards:
                 # Beyond the limit they are only counted: it does not matter which.

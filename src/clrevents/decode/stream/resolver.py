@@ -110,8 +110,8 @@ class ThreadTable:
             few = [self._by_index.get(index, -1) for index in indexes.tolist()]
             return np.array(few, dtype=np.int64), few.index(-1) if -1 in few else None
         uniques, inverse = np.unique(indexes, return_inverse=True)
-        found = [self._by_index.get(index, -1) for index in uniques.tolist()]
-        places = np.array(found, dtype=np.int64)[inverse]
+        known_places = [self._by_index.get(index, -1) for index in uniques.tolist()]
+        places = np.array(known_places, dtype=np.int64)[inverse]
         missing = np.flatnonzero(places < 0)
         return places, int(missing[0]) if len(missing) else None
 
@@ -202,17 +202,17 @@ class LabelTable:
         if known is not None:
             return known
         for run in reversed(self._runs):
-            found = run.find(label)
-            if found is not None:
-                return self._read(label, *found)
+            labels = run.find(label)
+            if labels is not None:
+                return self._read(label, *labels)
         return None
 
     def _read(self, label: int, lists: LabelLists, index: int) -> LabelList:
         """The same object for the same list, and for equal short ones."""
         stored = lists.stored(index)
         if len(stored) > _SHORT:
-            made = self._long[label] = lists[index]
-            return made
+            labels = self._long[label] = lists[index]
+            return labels
         known = self._short.get(stored)
         if known is None:
             if len(self._short) >= _KEPT:
@@ -320,8 +320,8 @@ class Resolver:
         """Cut before the first event without a description; in salvage mode report each description once."""
         kinds, columns = self._kinds.all, rows.columns
         uniques, firsts = np.unique(rows.kind_indexes, return_index=True)
-        found = zip(firsts.tolist(), uniques.tolist(), strict=True)
-        undefined = sorted((row, kind) for row, kind in found if kinds[kind].undefined)
+        first_rows = zip(firsts.tolist(), uniques.tolist(), strict=True)
+        undefined = sorted((row, kind) for row, kind in first_rows if kinds[kind].undefined)
         if not self._salvage:
             row = undefined[0][0]
             rows.fault = _undefined_kind(columns, row)

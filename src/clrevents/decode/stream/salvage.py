@@ -109,8 +109,8 @@ class PlausibilityCheck:
 
 def _first(rows: NDArray[np.bool_]) -> int:
     """The first row for which this holds, or how many rows there are."""
-    found = np.flatnonzero(rows)
-    return int(found[0]) if len(found) else len(rows)
+    rows_holding = np.flatnonzero(rows)
+    return int(rows_holding[0]) if len(rows_holding) else len(rows)
 
 
 def span_differs(block: Events) -> bool:

@@ -211,10 +211,10 @@ class Stream:
                 raise self.error
             if self._closed:
                 raise ValueError("this decoder is closed")
-            taken = data if isinstance(data, bytes) else bytes(memoryview(data))
+            own_bytes = data if isinstance(data, bytes) else bytes(memoryview(data))
             self.calls.begin()
-            if len(taken) and not self._errors.stopped:
-                self._input.add(taken)
+            if len(own_bytes) and not self._errors.stopped:
+                self._input.add(own_bytes)
                 if self._input.enough:
                     self._parse(final=False)
             return self._ready()

@@ -83,7 +83,7 @@ class TableFiles:
     def __init__(self, format: Format, budget: int = _BUDGET, *, spreadsheet: bool = False) -> None:
         self._make = SpreadsheetWriter if spreadsheet and format == "csv" else WRITERS[format]
         self._budget = budget
-        self._held = 0
+        self._waiting = 0
         self._files: list[TableFile] = []
 
     def __enter__(self) -> TableFiles:
@@ -101,9 +101,9 @@ class TableFiles:
 
     def add(self, path: Path, like: Table, metadata: Mapping[str, str]) -> TableFile:
         """Add a file for tables with the columns of `like`."""
-        made = TableFile(path, like, metadata)
-        self._files.append(made)
-        return made
+        file = TableFile(path, like, metadata)
+        self._files.append(file)
+        return file
 
     def write(self, file: TableFile, table: Table) -> None:
         """Add rows to a file: written now or later."""
@@ -114,25 +114,25 @@ class TableFiles:
         file.rows += len(table)
         file.waiting_rows += len(table)
         file.waiting_bytes += size
-        self._held += size
+        self._waiting += size
         if file.waiting_rows >= GROUP_ROWS or file.waiting_bytes >= GROUP_BYTES:
             self._flush(file)
-        if self._held > self._budget:
+        if self._waiting > self._budget:
             for largest in sorted(self._files, key=lambda f: -f.waiting_bytes):
                 self._flush(largest)
-                if self._held <= self._budget // 2:
+                if self._waiting <= self._budget // 2:
                     break
 
     def close(self) -> None:
         """Write the rest of every file, and give all of them their final names."""
         for file in self._files:
-            self._held -= file.waiting_bytes
+            self._waiting -= file.waiting_bytes
             file.finish(self._make)
         for file in self._files:
             file.partial.replace(file.path)
 
     def _flush(self, file: TableFile) -> None:
-        self._held -= file.waiting_bytes
+        self._waiting -= file.waiting_bytes
         file.append(self._make)
 
 

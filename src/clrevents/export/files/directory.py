@@ -54,10 +54,10 @@ class Parts:
 
     def write(self) -> WrittenTables:
         """Write this process's share, and wait for the others. Raises what `Tables.write` raises, and `Apart`."""
-        found = self._tables.write(self._own, self._look)
+        written = self._tables.write(self._own, self._look)
         if not self._others:
-            return found
-        whole = found.with_others(_result(future) for future in self._others)
+            return written
+        whole = written.with_others(_result(future) for future in self._others)
         if whole.met >= self._passes.limits.problems:
             raise Apart("which problems are listed depends on which were met first")
         return whole
@@ -126,10 +126,10 @@ def _written(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TraceWarning)
         with Trace(path, errors=errors, limits=limits, progress=give_up_if_told) as trace:
-            found = Tables(trace, folder, options).write(share)
+            written = Tables(trace, folder, options).write(share)
             if mark != passes_of(trace).file_mark():
                 raise Apart("the file changed")
-            return found
+            return written
 
 
 FACTS: Final = "_trace.json"
@@ -176,8 +176,8 @@ def export_directory(
         problems = (*passes_of(trace).scan().problems, *written.problems)
         done = {event: rows for event, (rows, _) in written.tables.items()}
         # How many events of one process there are is not counted.
-        told = parts.rows if options.process_id is None else {}
-        left_out = {event: n for event, rows in told.items() if (n := rows - done.get(event, 0))}
+        rows = parts.rows if options.process_id is None else {}
+        left_out = {event: n for event, rows in rows.items() if (n := rows - done.get(event, 0))}
         facts = {
             "schema": "clrevents.trace/1",
             **about,

@@ -330,7 +330,7 @@ class FileSink:
         self.path = path
         self.closed = False
         self._waiting: list[bytes] = []
-        self._held = 0
+        self._bytes = 0
         self._size = 0
         self._given_up = False
         self._new = True
@@ -341,9 +341,9 @@ class FileSink:
             return memoryview(data).nbytes
         piece = bytes(data)
         self._waiting.append(piece)
-        self._held += len(piece)
+        self._bytes += len(piece)
         self._size += len(piece)
-        if self._held >= _HELD:
+        if self._bytes >= _HELD:
             self.flush()
         return len(piece)
 
@@ -356,7 +356,7 @@ class FileSink:
                 file.writelines(self._waiting)
             self._new = False
             self._waiting.clear()
-            self._held = 0
+            self._bytes = 0
 
     def give_up(self) -> None:
         """Write nothing more: pyarrow does when its objects go, though the file may be gone by then."""
@@ -390,9 +390,9 @@ def _without_childless(table: Table) -> Table:
 
 def _childful_fields(fields: Sequence[TableField]) -> tuple[TableField, ...]:
     """The fields of such a table."""
-    found = ((field, _kept(field.type)) for field in fields)
+    pairs = ((field, _kept(field.type)) for field in fields)
     return tuple(
-        field if kept == field.type else attrs.evolve(field, type=kept) for field, kept in found if kept is not None
+        field if kept == field.type else attrs.evolve(field, type=kept) for field, kept in pairs if kept is not None
     )
 
 
@@ -400,13 +400,13 @@ def _kept(type: ColumnType) -> ColumnType | None:
     """What is left of a type; None if that is nothing."""
     if type.kind not in ("struct", "list"):
         return type
-    found = [_kept(child) for child in type.children]
-    children = tuple(child for child in found if child is not None)
+    kept_children = [_kept(child) for child in type.children]
+    children = tuple(child for child in kept_children if child is not None)
     if not children:
         return None
     if type.kind == "list":
         return attrs.evolve(type, children=children)
-    names = tuple(name for name, child in zip(type.names, found, strict=True) if child is not None)
+    names = tuple(name for name, child in zip(type.names, kept_children, strict=True) if child is not None)
     return attrs.evolve(type, children=children, names=names)
 
 

@@ -67,8 +67,8 @@ class _Nodes:
         self._objects, holders = len(snapshot), len(snapshot.holders)
         self._targets, self._offsets = graph.targets, graph.offsets
         self._lost = np.flatnonzero(~snapshot.reached)
-        self._held = holders + (len(self._lost) > 0)
-        self._first = 1 + self._held
+        self._holders = holders + (len(self._lost) > 0)
+        self._first = 1 + self._holders
         self.count = self._first + self._objects
         self.strings = ["", *snapshot.holders, UNREACHED, *(type.name for type in snapshot.types)]
         self._type_names = 2 + holders
@@ -76,7 +76,7 @@ class _Nodes:
         known = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self._targets >= 0)])
         self._edge_counts = np.diff(known[self._offsets])
         in_graph = self._edge_counts[: self._objects + holders]
-        self.edges = int(in_graph.sum()) + self._held + len(self._lost)
+        self.edges = int(in_graph.sum()) + self._holders + len(self._lost)
 
     def rows(self) -> Iterator[Ints]:
         """The fields of each node."""
@@ -85,7 +85,7 @@ class _Nodes:
         above[:, 0], above[0, 0] = _NATIVE, _SYNTHETIC
         above[:, 1] = np.arange(self._first)
         above[:, 2] = 2 * np.arange(self._first) + 1
-        above[0, 4] = self._held
+        above[0, 4] = self._holders
         above[1 : 1 + holders, 4] = self._edge_counts[self._objects : self._objects + holders]
         if len(self._lost):
             above[-1, 4] = len(self._lost)
@@ -93,13 +93,13 @@ class _Nodes:
         ids = self._ids()
         for at in range(0, self._objects, _AT_ONCE):
             part = slice(at, min(at + _AT_ONCE, self._objects))
-            found = np.zeros((part.stop - at, len(_NODE_FIELDS)), dtype=np.int64)
-            found[:, 0] = _OBJECT
-            found[:, 1] = self._snapshot.type[part] + self._type_names
-            found[:, 2] = ids[part]
-            found[:, 3] = self._snapshot.size[part]
-            found[:, 4] = self._edge_counts[part]
-            yield found
+            rows = np.zeros((part.stop - at, len(_NODE_FIELDS)), dtype=np.int64)
+            rows[:, 0] = _OBJECT
+            rows[:, 1] = self._snapshot.type[part] + self._type_names
+            rows[:, 2] = ids[part]
+            rows[:, 3] = self._snapshot.size[part]
+            rows[:, 4] = self._edge_counts[part]
+            yield rows
 
     def _ids(self) -> Ints:
         """Odd numbers, each once: addresses, by which objects of two snapshots are compared, if they can be."""
@@ -113,7 +113,7 @@ class _Nodes:
 
     def links(self) -> Iterator[Ints]:
         """The fields of each edge, in order of the nodes that they come from."""
-        yield self._edges(np.arange(1, self._first), np.zeros(self._held, dtype=np.int64))
+        yield self._edges(np.arange(1, self._first), np.zeros(self._holders, dtype=np.int64))
         holders = len(self._snapshot.holders)
         yield from self._of(self._objects, self._objects + holders)
         yield self._edges(self._lost + self._first, np.zeros(len(self._lost), dtype=np.int64))
@@ -129,13 +129,13 @@ class _Nodes:
 
     def _edges(self, targets: Ints, sources: Ints) -> Ints:
         """Edges to these nodes; those of one source, which are neighbours, are numbered from 1."""
-        found = np.zeros((len(targets), len(_EDGE_FIELDS)), dtype=np.int64)
-        found[:, 0] = _ELEMENT
+        rows = np.zeros((len(targets), len(_EDGE_FIELDS)), dtype=np.int64)
+        rows[:, 0] = _ELEMENT
         begins = np.flatnonzero(changes(sources))
         lengths = np.diff(np.concatenate([begins, [len(sources)]]))
-        found[:, 1] = np.arange(1, len(sources) + 1) - np.repeat(begins, lengths)
-        found[:, 2] = targets * len(_NODE_FIELDS)
-        return found
+        rows[:, 1] = np.arange(1, len(sources) + 1) - np.repeat(begins, lengths)
+        rows[:, 2] = targets * len(_NODE_FIELDS)
+        return rows
 
 
 def _numbers(file: IO[bytes], pieces: Iterator[Ints]) -> None:

@@ -72,9 +72,9 @@ def _origin(file: str) -> dict[str, Any]:
         return nothing
 
 
-def _same(found: Any, origin: dict[str, Any]) -> bool:
+def _same(facts: Any, origin: dict[str, Any]) -> bool:
     """Whether the facts of an export are of the same content."""
-    alike = isinstance(found, dict) and all(found.get(key) == origin[key] for key in ("size", "fingerprint"))
+    alike = isinstance(facts, dict) and all(facts.get(key) == origin[key] for key in ("size", "fingerprint"))
     return alike and origin["size"] is not None
 
 
@@ -99,7 +99,7 @@ def jobs(
     folder is available, or one of them holds a trace.
     """
     inputs = {parent for file in files if file != "-" for parent in Path(os.path.realpath(file)).parents}
-    found: list[Job] = []
+    listed: list[Job] = []
     taken: set[str] = set()
     for file in dict.fromkeys(files):
         job = Job(file, out, options, errors, beside)
@@ -115,18 +115,18 @@ def jobs(
                 None, "holds a trace that is to be exported, which replacing the folder would delete", str(out / name)
             )
         taken.add(name.casefold())
-        found.append(replace(job, folder=out / name))
-    return found
+        listed.append(replace(job, folder=out / name))
+    return listed
 
 
 def _free(folder: Path, source: dict[str, Any]) -> bool:
     """Whether a trace may use this folder: it does not exist, or is an export of the trace."""
     if not folder.exists():
         return True
-    found = _facts(folder).get("source")
-    if found is None:
+    facts = _facts(folder).get("source")
+    if facts is None:
         return False
-    return _same(found, source) or found.get("path") == source["path"]
+    return _same(facts, source) or facts.get("path") == source["path"]
 
 
 def _facts(folder: Path) -> dict[str, Any]:
@@ -135,10 +135,10 @@ def _facts(folder: Path) -> dict[str, Any]:
         return {}
     try:
         with (folder / FACTS).open(encoding="ascii") as file:
-            found = json.load(file)
+            facts = json.load(file)
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) and isinstance(found.get("source"), dict) else {}
+    return facts if isinstance(facts, dict) and isinstance(facts.get("source"), dict) else {}
 
 
 class _Passes:

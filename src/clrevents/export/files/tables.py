@@ -66,10 +66,10 @@ def dealt(rows: Mapping[Event, int], processes: int, late: int) -> list[Share]:
     """
     best, cost = _dealt(rows, 1, late)
     for number in range(2, processes + 1):
-        found, takes = _dealt(rows, number, late)
+        shares, takes = _dealt(rows, number, late)
         if takes > _GAIN * cost:
             break
-        best, cost = found, takes
+        best, cost = shares, takes
     return best
 
 
@@ -250,8 +250,8 @@ class Tables:
     def _file(self, event: Event) -> TableFile:
         # Not before: a crafted trace may have very many events without a table.
         table = self._passes.schema(event, self._options.names, self._options.columns)
-        made = self._tables[event] = self._files.add(self._path(event), table, {**table.metadata, **self._brief})
-        return made
+        file = self._tables[event] = self._files.add(self._path(event), table, {**table.metadata, **self._brief})
+        return file
 
     def _path(self, event: Event) -> Path:
         provider, name = event

@@ -39,8 +39,8 @@ def flame_bytes(samples: Samples, format: FlameFormat, look: Look, pack: bool = 
         from clrevents.export.flame.flame_html import render
     else:
         render = {"folded": folded, "speedscope": speedscope, "pprof": pprof}[format]
-    made = render(samples, look)
-    return _packed(made) if pack or format == "pprof" else made
+    data = render(samples, look)
+    return _packed(data) if pack or format == "pprof" else data
 
 
 def compared_bytes(after: Samples, before: Samples, name: str, look: Look, pack: bool = False) -> bytes:
@@ -48,13 +48,13 @@ def compared_bytes(after: Samples, before: Samples, name: str, look: Look, pack:
     weights have different units."""
     from clrevents.export.flame.flame_html import render_compared
 
-    made = render_compared(after, before, name, look)
-    return _packed(made) if pack else made
+    data = render_compared(after, before, name, look)
+    return _packed(data) if pack else data
 
 
-def _packed(made: bytes) -> bytes:
+def _packed(data: bytes) -> bytes:
     """Without a timestamp, so that the same samples give the same bytes."""
-    return gzip.compress(made, 6, mtime=0)
+    return gzip.compress(data, 6, mtime=0)
 
 
 def folded(samples: Samples, look: Look) -> bytes:
@@ -74,8 +74,8 @@ def folded(samples: Samples, look: Look) -> bytes:
         line = text if thread < 0 else f"{roots[thread]};{text}"
         # Overloads may have the same name.
         lines[line] = lines.get(line, 0) + weight
-    found = [f"{line} {round(weight)}" for line, weight in sorted(lines.items()) if round(weight)]
-    return "\n".join([*found, ""]).encode()
+    lines_with_weights = [f"{line} {round(weight)}" for line, weight in sorted(lines.items()) if round(weight)]
+    return "\n".join([*lines_with_weights, ""]).encode()
 
 
 def _plain(name: str) -> str:
@@ -97,7 +97,7 @@ def speedscope(samples: Samples, look: Look) -> bytes:
         {"name": name, "file": frame.module} if frame.module else {"name": name}
         for name, frame in zip(names, samples.frames, strict=True)
     ]
-    found = {
+    document = {
         "$schema": SCHEMA,
         "name": look.title,
         "exporter": look.producer,
@@ -106,8 +106,8 @@ def speedscope(samples: Samples, look: Look) -> bytes:
         "profiles": profiles,
     }
     if not profiles:
-        del found["activeProfileIndex"]
-    return json.dumps(found, separators=(",", ":"), allow_nan=False).encode()
+        del document["activeProfileIndex"]
+    return json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _profile(samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], name: str) -> dict[str, Any]:

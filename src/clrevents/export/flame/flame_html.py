@@ -52,11 +52,11 @@ def flame_page(data: Mapping[str, Any], look: Look) -> bytes:
 def filled_page(template: Path, parts: Mapping[str, str]) -> bytes:
     """A page's template with a text at each place. The places come in this order, and each once: inserted text is not
     searched for further places."""
-    rest, made = template.read_text(encoding="utf-8"), []
+    rest, pieces = template.read_text(encoding="utf-8"), []
     for place, text in parts.items():
         before, _, rest = rest.partition(place)
-        made += [before, text]
-    return "".join([*made, rest]).encode()
+        pieces += [before, text]
+    return "".join([*pieces, rest]).encode()
 
 
 def shown_data(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,8 +145,8 @@ class FlameCut:
                 place.append(rest[above] if parent < 0 or kept[parent] else above)
         moved = np.array(place, dtype=np.int64)
         cut = CallTree(np.array(parents, dtype=np.int64), np.array(frames, dtype=np.int64), np.zeros_like(tree.own[:0]))
-        made = cls(cut, moved, len(tree) - sum(kept))
-        return attrs.evolve(made, tree=attrs.evolve(cut, own=made.moved(tree.own)))
+        flame = cls(cut, moved, len(tree) - sum(kept))
+        return attrs.evolve(flame, tree=attrs.evolve(cut, own=flame.moved(tree.own)))
 
     def moved(self, own: Weights) -> Weights:
         """The weights of the whole tree's nodes, where they went."""
@@ -208,14 +208,14 @@ def compared_data(after: Samples, before: Samples, name: str, look: Look, most: 
 
 def _differences(after: Samples, before: Samples, name: str) -> list[str]:
     """How the measurements of the two differ, as sentences without a full stop."""
-    found = []
+    differences = []
     if after.event != before.event:
-        found.append(f"Stacks are from {after.event} here and from {before.event} in {name}")
-    mine, other = _period_ns(after), _period_ns(before)
-    if mine is not None and other is not None and max(mine, other) >= _ALIKE * min(mine, other):
-        every = f"Threads were sampled every {duration_text(mine)} here and every {duration_text(other)} in {name}"
-        found.append(f"{every}; weights are times in both")
-    return found
+        differences.append(f"Stacks are from {after.event} here and from {before.event} in {name}")
+    own, other = _period_ns(after), _period_ns(before)
+    if own is not None and other is not None and max(own, other) >= _ALIKE * min(own, other):
+        every = f"Threads were sampled every {duration_text(own)} here and every {duration_text(other)} in {name}"
+        differences.append(f"{every}; weights are times in both")
+    return differences
 
 
 def _period_ns(samples: Samples) -> int | None:

@@ -69,32 +69,35 @@ def write_comparison(
         file.write(comparison_page(found, *stacks))
 
 
-def comparison_page(found: Comparison, base: Sequence[PageStacks] = (), new: Sequence[PageStacks] = ()) -> bytes:
+def comparison_page(comparison: Comparison, base: Sequence[PageStacks] = (), new: Sequence[PageStacks] = ()) -> bytes:
     """The page that `write_comparison` writes: the same bytes for the same comparison and the same stacks.
 
     Stacks are drawn if there are those of every recording.
     """
     texts = PageTexts()
     flames = []
-    if (len(base), len(new)) == (len(found.base), len(found.new)):
-        scales = _scale(found.new), _scale(found.base)
-        flames = differences(base, new, scales, per_text(found.per))
-    changes = ordered(found.changes)
-    tables = [_table(found, "metrics", changes, [one.key for one in changes], texts)] if changes else []
-    for family, rows in by_table(found.rows, _ROWS):
-        tables.append(_table(found, family, rows, [indented(row).replace("  ", "\u2003") for row in rows], texts))
+    if (len(base), len(new)) == (len(comparison.base), len(comparison.new)):
+        scales = _scale(comparison.new), _scale(comparison.base)
+        flames = differences(base, new, scales, per_text(comparison.per))
+    changes = ordered(comparison.changes)
+    tables = [_table(comparison, "metrics", changes, [one.key for one in changes], texts)] if changes else []
+    for family, rows in by_table(comparison.rows, _ROWS):
+        tables.append(_table(comparison, family, rows, [indented(row).replace("  ", "\u2003") for row in rows], texts))
     unlike = [
         f"not comparable: {note.message}" + (f"; record with --providers {note.record}" if note.record else "")
-        for note in lacking(found)
+        for note in lacking(comparison)
     ]
     data = {
-        "title": shown_text(f"{named(found.base)} → {named(found.new)}"),
+        "title": shown_text(f"{named(comparison.base)} → {named(comparison.new)}"),
         "producer": f"clrevents {__version__}",
-        "headline": shown_text(found.facts.headline),
-        "alarms": len(found.alarms),
-        "facts": [(name, shown_text(value)) for name, value in sides(found)],
-        "warnings": [shown_text(text) for text in (found.caveat, *found.warnings) if text],
-        "sentences": [shown_text(text) for text in (*map(str, found.proposals), *reasons(found), *row_counts(found))],
+        "headline": shown_text(comparison.facts.headline),
+        "alarms": len(comparison.alarms),
+        "facts": [(name, shown_text(value)) for name, value in sides(comparison)],
+        "warnings": [shown_text(text) for text in (comparison.caveat, *comparison.warnings) if text],
+        "sentences": [
+            shown_text(text)
+            for text in (*map(str, comparison.proposals), *reasons(comparison), *row_counts(comparison))
+        ],
         "lacking": [shown_text(text) for text in unlike],
         "tables": tables,
         "flames": flames,
@@ -110,15 +113,15 @@ def _scale(side: Sequence[Recording]) -> float:
 
 
 def _table(
-    found: Comparison, name: str, changes: Sequence[Change], names: Sequence[str], texts: PageTexts
+    comparison: Comparison, name: str, changes: Sequence[Change], names: Sequence[str], texts: PageTexts
 ) -> dict[str, object]:
-    rows = [cells(change, found.per, shown) for change, shown in zip(changes, names, strict=True)]
+    rows = [cells(change, comparison.per, shown) for change, shown in zip(changes, names, strict=True)]
     columns = [
         _column(title, about, right, [row[place] for row in rows], texts, value and list(map(value, changes)))
         for place, (title, (about, right, value)) in enumerate(zip((name, *HEAD[1:]), _ABOUT, strict=True))
     ]
     columns.insert(4, _column("interval", _INTERVAL, True, list(map(interval_text, changes)), texts, None))
-    whole = len(changes) if name == "metrics" else sum(row.family == name for row in found.rows)
+    whole = len(changes) if name == "metrics" else sum(row.family == name for row in comparison.rows)
     how = f"{len(changes):,} of {counted(whole, 'row')}" if whole > len(changes) else ""
     return {
         "name": name,
@@ -133,8 +136,8 @@ def _table(
 def _column(
     title: str, about: str, right: bool, shown: Sequence[str], texts: PageTexts, values: list[float | None] | None
 ) -> dict[str, object]:
-    made: dict[str, object] = {"name": title, "title": title, "about": about, "right": right}
-    made["texts"] = [None if text == "-" else texts.place(text) for text in shown]
+    column: dict[str, object] = {"name": title, "title": title, "about": about, "right": right}
+    column["texts"] = [None if text == "-" else texts.place(text) for text in shown]
     if values is not None and all(value is None or math.isfinite(value) for value in values):
-        made["values"] = values
-    return made
+        column["values"] = values
+    return column

@@ -41,8 +41,8 @@ def shown_text(text: str) -> str:
     Newlines stay.
     """
     cut = text[:_LONG]
-    made = "\n".join(map(safe, cut.split("\n")))
-    return made if len(cut) == len(text) else f"{made}… ({counted(len(text), 'character')})"
+    text_shown = "\n".join(map(safe, cut.split("\n")))
+    return text_shown if len(cut) == len(text) else f"{text_shown}… ({counted(len(text), 'character')})"
 
 
 def assembled_page(

@@ -51,7 +51,7 @@ def page_name(trace: Trace) -> str:
 
 
 def _page_stacks(trace: Trace, process_id: int | None) -> dict[str, Samples]:
-    found = {}
+    stacks = {}
     for name, weight in _WEIGHTS.items():
         try:
             samples = read_samples(trace, weight=weight)
@@ -60,17 +60,17 @@ def _page_stacks(trace: Trace, process_id: int | None) -> dict[str, Samples]:
             continue
         samples = samples if process_id is None else samples.of_process(process_id)
         if len(samples) and samples.total:
-            found[name] = samples
-    return found
+            stacks[name] = samples
+    return stacks
 
 
 def page_flames(stacks: PageStacks, against: PageStacks | None = None) -> list[dict[str, object]]:
     """The data of the flame graph of all these stacks, and of each that the other trace has too, compared with it."""
-    found = []
+    flames = []
     for name, samples in stacks.samples.items():
         tree = call_tree(samples)
         cut = FlameCut.of(tree, len(samples.frames), _BOXES)
-        found.append(
+        flames.append(
             {"name": name, **_picture(cut.data(samples, Look()), samples, name), "states": _states(samples, cut)}
         )
     if against is not None:
@@ -78,8 +78,8 @@ def page_flames(stacks: PageStacks, against: PageStacks | None = None) -> list[d
             samples = stacks.samples[name]
             data = compared_data(samples, against.samples[name], against.name, Look(), _COMPARED_BOXES)
             title = f"{name}, compared with {against.name}"
-            found.append({"name": title, **_picture(data, samples, name), "states": []})
-    return found
+            flames.append({"name": title, **_picture(data, samples, name), "states": []})
+    return flames
 
 
 def differences(
@@ -89,15 +89,15 @@ def differences(
 
     `scales` makes amounts of `new` and of `base` what they are `per`.
     """
-    found = []
+    flames = []
     name = base[0].name if len(base) == 1 else f"{len(base)} recordings"
     for picture in compared_names(*base, *new):
         before, after = (joined_samples([one.samples[picture] for one in side]) for side in (base, new))
         data = compared_data(after, before, name, Look(), _COMPARED_BOXES)
-        made = _picture(data, after, picture)
-        made |= {"scales": list(scales), "per": per, "widths": "changes"}
-        found.append({"name": picture, **made, "states": []})
-    return found
+        flame = _picture(data, after, picture)
+        flame |= {"scales": list(scales), "per": per, "widths": "changes"}
+        flames.append({"name": picture, **flame, "states": []})
+    return flames
 
 
 def compared_names(*each: PageStacks) -> list[str]:
@@ -121,7 +121,7 @@ def _states(samples: Samples, cut: FlameCut) -> list[tuple[str, list[int], list[
     """The nodes with a weight in each state, and these weights; states that do not occur are left out."""
     if samples.state is None:
         return []
-    found: list[tuple[str, list[int], list[int]]] = []
+    states: list[tuple[str, list[int], list[int]]] = []
     for place, state in enumerate(STATES):
         weight = np.where(samples.state == place, samples.weight, 0)
         if not weight.any():
@@ -129,5 +129,5 @@ def _states(samples: Samples, cut: FlameCut) -> list[tuple[str, list[int], list[
         # The tree of the same stacks is the same, whatever they weigh.
         own = cut.moved(call_tree(attrs.evolve(samples, weight=weight)).own)
         nodes = np.flatnonzero(own)
-        found.append((state, nodes.tolist(), own[nodes].tolist()))
-    return found
+        states.append((state, nodes.tolist(), own[nodes].tolist()))
+    return states

@@ -33,26 +33,26 @@ _LARGEST: Final = 200_000
 """No chart of the page has more bytes than this."""
 
 
-def page_charts(found: Answer[object], begin: Begin = drawn_later) -> list[Callable[[], dict[str, str]]]:
+def page_charts(answer: Answer[object], begin: Begin = drawn_later) -> list[Callable[[], dict[str, str]]]:
     """What gives the charts of an answer that draw something. Each has an `svg`, or the reason why it has none."""
-    return [_page_chart(found, chart, begin) for chart in found.charts() if not chart.empty]
+    return [_page_chart(answer, chart, begin) for chart in answer.charts() if not chart.empty]
 
 
-def _page_chart(found: Answer[object], chart: Chart, begin: Begin) -> Callable[[], dict[str, str]]:
-    made = {"name": chart.name, "about": chart.declared.description, "svg": "", "why": ""}
+def _page_chart(answer: Answer[object], chart: Chart, begin: Begin) -> Callable[[], dict[str, str]]:
+    page_chart = {"name": chart.name, "about": chart.declared.description, "svg": "", "why": ""}
     drawn = begin(chart, _LARGEST)
 
     def finished() -> dict[str, str]:
         try:
             svg, coarser = drawn()
         except ImportError:
-            return {**made, "why": NO_CHARTS}
+            return {**page_chart, "why": NO_CHARTS}
         if not svg:
             return {
-                **made,
-                "why": f"too large for this page; clrevents {found.name} FILE --chart {chart.name} draws it",
+                **page_chart,
+                "why": f"too large for this page; clrevents {answer.name} FILE --chart {chart.name} draws it",
             }
-        return {**made, "svg": svg, "about": f"{made['about']}{COARSE if coarser else ''}"}
+        return {**page_chart, "svg": svg, "about": f"{page_chart['about']}{COARSE if coarser else ''}"}
 
     return finished
 
@@ -61,25 +61,25 @@ _EXACT: Final = 1 << 53
 """Integers below this are exact in JavaScript, and numbers have a fraction."""
 
 
-def page_tables(declared: AnyReport, found: Answer[object], most: int, texts: PageTexts) -> list[dict[str, object]]:
+def page_tables(declared: AnyReport, answer: Answer[object], most: int, texts: PageTexts) -> list[dict[str, object]]:
     """The tables of an answer that have rows, the headline first; none has more than `most` rows."""
     first = (declared.headline, *declared.beside)
-    tables = sorted(found.tables(), key=lambda table: (table.name != declared.urgent, table.name not in first))
-    return [_page_table(declared, found, table, most, texts) for table in tables if len(found.table(table.name))]
+    tables = sorted(answer.tables(), key=lambda table: (table.name != declared.urgent, table.name not in first))
+    return [_page_table(declared, answer, table, most, texts) for table in tables if len(answer.table(table.name))]
 
 
 def _page_table(
-    declared: AnyReport, found: Answer[object], table: TableDeclaration, most: int, texts: PageTexts
+    declared: AnyReport, answer: Answer[object], table: TableDeclaration, most: int, texts: PageTexts
 ) -> dict[str, object]:
-    rows = found.table(table.name)
-    made: dict[str, object] = {
+    rows = answer.table(table.name)
+    page_table: dict[str, object] = {
         "name": table.name,
         "about": table.description,
         "rows": len(rows),
         "command": f"clrevents {declared.name} FILE --table {table.name}",
     }
     if table.bulk or rows.left_out is not None:
-        return {**made, "shown": 0, "how": "", "columns": []}
+        return {**page_table, "shown": 0, "how": "", "columns": []}
     in_headline = table.name in (declared.headline, *declared.beside)
     if in_headline and declared.sort:
         name, _, direction = declared.sort.partition(":")
@@ -89,7 +89,7 @@ def _page_table(
     lossy = [row for row, spoilt in enumerate(head.column("lossy").tolist()) if spoilt]
     values = column_texts(head, columns, indent="\u2003")
     return {
-        **made,
+        **page_table,
         "shown": len(head),
         "how": how,
         "lossy": lossy,
@@ -131,7 +131,7 @@ def _columns(rows: ReportTable[object], wanted: tuple[str, ...]) -> list[ColumnD
 def _page_column(
     rows: ReportTable[object], column: ColumnDeclaration, shown: list[str], texts: PageTexts
 ) -> dict[str, object]:
-    made: dict[str, object] = {
+    data: dict[str, object] = {
         "name": column.name,
         "title": heading(column.name, column.cell),
         "about": column.description,
@@ -139,10 +139,10 @@ def _page_column(
         "importance": column.importance,
     }
     values = rows.column(column.name).tolist()
-    made["texts"] = [None if value is None else texts.place(text) for value, text in zip(values, shown, strict=True)]
+    data["texts"] = [None if value is None else texts.place(text) for value, text in zip(values, shown, strict=True)]
     if column.cell.python is not str and not column.many and all(value is None or _plain(value) for value in values):
-        made["values"] = [int(value) if isinstance(value, bool) else value for value in values]
-    return made
+        data["values"] = [int(value) if isinstance(value, bool) else value for value in values]
+    return data
 
 
 def _plain(value: Any) -> bool:
@@ -156,39 +156,39 @@ def page_sections(
     answers: Mapping[str, Answer[object]], charts: Mapping[str, list[dict[str, str]]], most: int, texts: PageTexts
 ) -> list[dict[str, object]]:
     """A section for each answer with data; no table has more than `most` rows."""
-    return [_section(name, found, charts[name], most, texts) for name, found in answers.items() if name in charts]
+    return [_section(name, answer, charts[name], most, texts) for name, answer in answers.items() if name in charts]
 
 
 def charts_of(answers: Mapping[str, Answer[object]], begin: Begin) -> dict[str, list[Callable[[], dict[str, str]]]]:
     """What gives the charts of every answer that has data, by its name."""
-    return {name: page_charts(found, begin) for name, found in answers.items() if has_data(found)}
+    return {name: page_charts(answer, begin) for name, answer in answers.items() if has_data(answer)}
 
 
-def has_data(found: Answer[object]) -> bool:
+def has_data(answer: Answer[object]) -> bool:
     """Whether an answer has data: what it needs was recorded, or it has rows anyway."""
-    return found.coverage != "none" or any(len(found.table(table.name)) for table in found.tables())
+    return answer.coverage != "none" or any(len(answer.table(table.name)) for table in answer.tables())
 
 
 def _section(
-    name: str, found: Answer[object], charts: list[dict[str, str]], most: int, texts: PageTexts
+    name: str, answer: Answer[object], charts: list[dict[str, str]], most: int, texts: PageTexts
 ) -> dict[str, Any]:
     declared = find_report(name)
-    facts = [(key, value) for key, value in fact_lines(found) if key != "unknown"]
-    unknown = [value for key, value in fact_lines(found) if key == "unknown"]
-    notes = [(note.severity, note_text(note)) for note in found.notes if note.id != NOT_RECORDED]
-    lacking = [what for note in found.notes if note.id == NOT_RECORDED for what in note.touches]
+    facts = [(key, value) for key, value in fact_lines(answer) if key != "unknown"]
+    unknown = [value for key, value in fact_lines(answer) if key == "unknown"]
+    notes = [(note.severity, note_text(note)) for note in answer.notes if note.id != NOT_RECORDED]
+    lacking = [what for note in answer.notes if note.id == NOT_RECORDED for what in note.touches]
     return {
         "name": name,
         "question": declared.question,
         "about": declared.description.split("\n\n")[0],
-        "coverage": found.coverage,
+        "coverage": answer.coverage,
         "headline": _safe(facts[:_HEADLINE]),
         "facts": _safe(facts),
         "unknown": [shown_text(text) for text in unknown],
         "lacking": lacking,
         "notes": _safe(notes),
         "charts": charts,
-        "tables": page_tables(declared, found, most, texts),
+        "tables": page_tables(declared, answer, most, texts),
     }
 
 

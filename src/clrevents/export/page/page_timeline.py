@@ -74,13 +74,13 @@ class _Scale:
         return max(1, self.whole // _PARTS)
 
     def ticks(self, times: Ints) -> list[int]:
-        found: list[int] = (np.clip(times, 0, self.whole) // self.tick).tolist()
-        return found
+        ticks: list[int] = (np.clip(times, 0, self.whole) // self.tick).tolist()
+        return ticks
 
 
-def _lanes(found: Answer[object], scale: _Scale, texts: PageTexts) -> tuple[list[dict[str, Any]], int]:
+def _lanes(answer: Answer[object], scale: _Scale, texts: PageTexts) -> tuple[list[dict[str, Any]], int]:
     """The threads that did most, in order of their beginning, and how many more there are."""
-    threads, intervals = found.table("threads"), found.table("intervals")
+    threads, intervals = answer.table("threads"), answer.table("intervals")
     if not len(threads) or intervals.left_out is not None:
         return [], 0
     processes = len(set(threads.column("process_id").tolist())) > 1
@@ -93,11 +93,11 @@ def _lanes(found: Answer[object], scale: _Scale, texts: PageTexts) -> tuple[list
         name = f" {row['name']}" if row["name"] else ""
         process = f" of process {row['process_id']}" if processes else ""
         # A thread id may be that of one thread after another: each has the intervals of its own life.
-        mine = intervals.take(of.get((row["process_id"], row["thread_id"]), np.zeros(0, dtype=np.int64)))
-        starts = mine.numbers("start_ns")
-        mine = mine.take(np.flatnonzero((starts >= row["start_ns"]) & (starts <= row["end_ns"])))
+        moments = intervals.take(of.get((row["process_id"], row["thread_id"]), np.zeros(0, dtype=np.int64)))
+        starts = moments.numbers("start_ns")
+        moments = moments.take(np.flatnonzero((starts >= row["start_ns"]) & (starts <= row["end_ns"])))
         title = texts.place(f"{row['thread_id']} {row['role']}{name}{process}")
-        lanes.append({"title": title, "rank": rank[place], **_pieces(mine, scale)})
+        lanes.append({"title": title, "rank": rank[place], **_pieces(moments, scale)})
     return [lane for lane in lanes if lane["starts"]], len(threads) - len(chosen)
 
 
@@ -141,8 +141,8 @@ def _grouped(starts: Ints, lasted: Ints, part: int) -> Ints:
     return np.cumsum(begins) - 1
 
 
-def _track(found: Answer[object], track: ShownRows, scale: _Scale, texts: PageTexts) -> dict[str, object] | None:
-    rows = found.table(track.table)
+def _track(answer: Answer[object], track: ShownRows, scale: _Scale, texts: PageTexts) -> dict[str, object] | None:
+    rows = answer.table(track.table)
     if not len(rows) or rows.left_out is not None:
         return None
     begins = rows.column(track.start)
@@ -216,10 +216,10 @@ def _items(starts: Ints, until: Ints, scale: _Scale) -> list[_Item]:
 def _packed(items: list[_Item]) -> list[int]:
     """A row for each bar, so that few lie on one another: the first that is free, else the one that is free first."""
     free = [0] * _ROWS
-    found = []
+    rows = []
     for item in items:
         row = next((row for row, end in enumerate(free) if end <= item.start), None)
         row = min(range(_ROWS), key=free.__getitem__) if row is None else row
         free[row] = max(free[row], item.end)
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows

@@ -128,7 +128,7 @@ def report_page(
         stacks = PageStacks.of(trace, process_id)
         flames = page_flames(stacks, None if against is None else against.stacks)
         # Drawn by this process, after the stacks, whose memory has been given back: what draws takes much.
-        charts = {name: [chart() for chart in found] for name, found in begun.items()}
+        charts = {name: [chart() for chart in charts] for name, charts in begun.items()}
     head: dict[str, object] = {
         "title": stacks.name,
         "producer": f"clrevents {__version__}",
@@ -173,8 +173,8 @@ def _answers(
     broken, failed = None, {}
     for name in report_names():
         try:
-            found, broken = _asked(trace, process_id, name)
-            answers |= found
+            by_name, broken = _asked(trace, process_id, name)
+            answers |= by_name
         except (TraceError, OSError):
             raise
         except Exception as error:
@@ -219,7 +219,7 @@ def page_trust(trace: Trace, answers: Mapping[str, Answer[object]], broken: Trac
     lines += [("error", _problem_text(problem)) for problem in scan.problems if problem.severity == "damage"]
     lines += [("error", _loss_text(loss)) for loss in sorted(scan.losses, key=lambda loss: -loss.count)[:_THREADS]]
     lines += [("warning", _problem_text(problem)) for problem in faults]
-    doubtful = [name for name, found in answers.items() if _doubts(found)]
+    doubtful = [name for name, answer in answers.items() if _doubts(answer)]
     notes = sum(problem.severity == "note" and problem.kind != "missing-stack" for problem in trace.problems)
     if notes:
         lines.append(("info", f"{counted(notes, 'note')} from the reader, which affect no number"))
@@ -242,27 +242,27 @@ def _problem_text(problem: Problem) -> str:
     return f"{problem.kind}{where}: {problem.message}{impact}"
 
 
-def _doubts(found: Answer[object]) -> bool:
+def _doubts(answer: Answer[object]) -> bool:
     """Whether an answer with data has a caveat worse than a remark."""
-    grave = (note for note in found.notes if note.severity != "info" and note.id != NOT_RECORDED)
-    return found.coverage != "none" and any(grave)
+    grave = (note for note in answer.notes if note.severity != "info" and note.id != NOT_RECORDED)
+    return answer.coverage != "none" and any(grave)
 
 
-def page_findings(found: Diagnosis) -> dict[str, object]:
+def page_findings(diagnosis: Diagnosis) -> dict[str, object]:
     """What is wrong, worst first, each with the report whose section shows it."""
     rows = [
         {
             "rule": one.rule,
-            "report": next((e.report for e in found.evidence if e.rule == one.rule), ""),
+            "report": next((e.report for e in diagnosis.evidence if e.rule == one.rule), ""),
             "impact": impact_text(one),
             "title": shown_text(one.title),
             "culprit": shown_text(culprit_text(one)),
             "advice": one.advice.replace("`", ""),
             "trap": one.trap.replace("`", ""),
         }
-        for one in found.found[:MOST]
+        for one in diagnosis.found[:MOST]
     ]
-    return {"headline": headline(found), "rows": rows}
+    return {"headline": headline(diagnosis), "rows": rows}
 
 
 def page_missing(trace: Trace) -> dict[str, object]:

@@ -49,10 +49,10 @@ def framed(page: bytes, name: str, height: int) -> str:
 def fitting_frame(page_of: Callable[[int], bytes], most: int, name: str, height: int) -> str:
     """A frame of at most `MOST_BYTES` with a page of at most `most` things; of fewer where it would be larger."""
     while True:
-        made = framed(page_of(most), name, height)
-        size = len(made.encode())
+        frame = framed(page_of(most), name, height)
+        size = len(frame.encode())
         if size <= MOST_BYTES or most < 2:
-            return made
+            return frame
         most = min(most * MOST_BYTES // size * 19 // 20, most - 1)
 
 
@@ -75,12 +75,12 @@ def show_page(whole: Callable[[], bytes], frame: Callable[[], str], text: Callab
 _SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_section.js", "answer.js")
 
 
-def answer_page(found: Answer[object], most: int) -> bytes:
+def answer_page(answer: Answer[object], most: int) -> bytes:
     """The page; no table has more than `most` rows. Bulk tables are only counted."""
     texts = PageTexts()
-    charts = [chart() for chart in page_charts(found)]
-    (section,) = page_sections({found.name: found}, {found.name: charts}, most, texts)
-    data = {"about": shown_text(question_text(found.question)), "section": section, "texts": texts.all}
+    charts = [chart() for chart in page_charts(answer)]
+    (section,) = page_sections({answer.name: answer}, {answer.name: charts}, most, texts)
+    data = {"about": shown_text(question_text(answer.question)), "section": section, "texts": texts.all}
     return assembled_page("answer.html", page_texts_of(("page.css",)), page_texts_of(_SCRIPTS), data)
 
 
@@ -135,15 +135,15 @@ def write_samples(
         file.write(data)
 
 
-def show_answer(found: Answer[object], height: int | None) -> None:
+def show_answer(answer: Answer[object], height: int | None) -> None:
     """The answer's page."""
-    show_page(lambda: answer_page(found, _WHOLE_ROWS), lambda: answer_frame(found, height), lambda: repr(found))
+    show_page(lambda: answer_page(answer, _WHOLE_ROWS), lambda: answer_frame(answer, height), lambda: repr(answer))
 
 
-def answer_frame(found: Answer[object], height: int | None = None) -> str:
+def answer_frame(answer: Answer[object], height: int | None = None) -> str:
     """The same page in a frame, with fewer rows of its longest tables if it would be too large."""
     return fitting_frame(
-        lambda most: answer_page(found, most), _FRAMED_ROWS, f"Report {found.name}", height or _HIGHEST
+        lambda most: answer_page(answer, most), _FRAMED_ROWS, f"Report {answer.name}", height or _HIGHEST
     )
 
 

@@ -306,7 +306,7 @@ class FirefoxMarkers:
     def __init__(self, texts: FirefoxTexts) -> None:
         self._texts = texts
         self._fields: dict[Group, dict[str, str]] = defaultdict(dict)
-        self._found: dict[_Key, list[_Marker]] = defaultdict(list)
+        self._markers: dict[_Key, list[_Marker]] = defaultdict(list)
         # Of equal ones the first: there is a marker for each event.
         self._keys: dict[tuple[str, ...], tuple[str, ...]] = {}
         # Groups with a field that is not always of one kind.
@@ -315,7 +315,7 @@ class FirefoxMarkers:
     @property
     def threads(self) -> list[_Key]:
         """Those that have any."""
-        return list(self._found)
+        return list(self._markers)
 
     def add(self, track: Track, item: Stretch | Instant) -> None:
         """Take an item of a track."""
@@ -336,7 +336,7 @@ class FirefoxMarkers:
         keys = tuple(data)
         keys = self._keys.setdefault(keys, keys)
         row = (item.start_ns, end, phase, self._texts[item.name], track.group, keys, tuple(data.values()))
-        self._found[track.process_id, track.thread_id].append(row)
+        self._markers[track.process_id, track.thread_id].append(row)
 
     def _add_arrows(self, group: Group, item: Stretch | Instant, data: dict[str, object]) -> None:
         fields = self._fields[group]
@@ -351,7 +351,7 @@ class FirefoxMarkers:
     def table(self, key: _Key, end_ns: int) -> dict[str, Any]:
         """The markers of one thread in order of time, as iterators. An item without an end lasts until the end of the
         trace."""
-        rows = sorted(self._found.get(key, ()), key=lambda row: row[0])
+        rows = sorted(self._markers.get(key, ()), key=lambda row: row[0])
         return {
             "name": (row[3] for row in rows),
             "startTime": (row[0] / _MS for row in rows),
@@ -364,11 +364,11 @@ class FirefoxMarkers:
 
     def _data(self, group: Group, keys: tuple[str, ...], values: tuple[object, ...]) -> dict[str, object]:
         """With texts in fields that are texts of other markers."""
-        found = zip(keys, values, strict=True)
+        pairs = zip(keys, values, strict=True)
         if group not in self._mixed:
-            return dict(found)
+            return dict(pairs)
         fields = self._fields[group]
-        return {key: str(value) if fields.get(key) == "string" else value for key, value in found}
+        return {key: str(value) if fields.get(key) == "string" else value for key, value in pairs}
 
     def schemas(self) -> list[dict[str, object]]:
         """Which fields the markers of each group have."""

@@ -42,10 +42,10 @@ class PerfettoTracks:
 
     def of(self, track: Track) -> int:
         """A track's number, which its events need."""
-        found = self._numbers.get(track)
-        if found is None:
-            found = self._numbers[track] = self._make(track)
-        return found
+        track_id = self._numbers.get(track)
+        if track_id is None:
+            track_id = self._numbers[track] = self._make(track)
+        return track_id
 
     def name_all(self) -> None:
         """Describe the threads that nothing was said of yet, too."""
@@ -69,18 +69,18 @@ class PerfettoTracks:
         return self._described(number(_PARENT, parent) + text(_TRACK_NAME, track.name) + rank + counter)
 
     def _process(self, process: int | None) -> int:
-        found = self._processes.get(process)
-        if found is None:
+        track_id = self._processes.get(process)
+        if track_id is None:
             if _fits(process):
                 about = message(_PROCESS, number(_PID, process or 0) + text(_PROCESS_NAME, self._title))
             else:
                 about = text(_TRACK_NAME, self._title if process is None else f"{self._title} (process {process})")
-            found = self._processes[process] = self._described(about + number(_ORDERING, _EXPLICIT))
-        return found
+            track_id = self._processes[process] = self._described(about + number(_ORDERING, _EXPLICIT))
+        return track_id
 
     def _thread(self, process: int | None, thread: int) -> int:
-        found = self._threads.get((process, thread))
-        if found is None:
+        track_id = self._threads.get((process, thread))
+        if track_id is None:
             known = self._names.get((process, thread))
             name = known.name if known else "thread"
             parent = self._process(process)
@@ -89,8 +89,8 @@ class PerfettoTracks:
                 about = message(_THREAD, ids + text(_THREAD_NAME, name))
             else:
                 about = number(_PARENT, parent) + text(_TRACK_NAME, f"{name} {thread}")
-            found = self._threads[process, thread] = self._described(about + number(_ORDERING, _EXPLICIT))
-        return found
+            track_id = self._threads[process, thread] = self._described(about + number(_ORDERING, _EXPLICIT))
+        return track_id
 
     def _described(self, about: bytes) -> int:
         self._count += 1
@@ -137,7 +137,7 @@ class PerfettoFile:
     def __init__(self, stream: IO[bytes], title: str, start_ns: int | None, threads: Iterable[ThreadName]) -> None:
         self._stream = stream
         self._waiting: list[bytes] = []
-        self._held = 0
+        self._size = 0
         self._interned = b""
         self._texts: dict[int, dict[str, bytes]] = {
             kind: {} for kind in (_CATEGORIES, _NAMES, _DETAIL_NAMES, _DETAIL_TEXTS)
@@ -177,14 +177,14 @@ class PerfettoFile:
 
     def _about(self, track: Track, item: Stretch | Instant) -> bytes:
         """Name, category, details and arrows."""
-        found = [
+        parts = [
             self._said(_NAMES, item.name, _NAME_IID, _NAME),
             self._said(_CATEGORIES, track.group, _CATEGORY_IID, _CATEGORY),
         ]
-        found += [message(_DETAIL, self._key(name) + self._value(value)) for name, value in item.details.items()]
-        found += [fixed64(_LEAVES, arrow) for arrow in item.leaves]
-        found += [fixed64(_REACHES, arrow) for arrow in item.reaches]
-        return b"".join(found)
+        parts += [message(_DETAIL, self._key(name) + self._value(value)) for name, value in item.details.items()]
+        parts += [fixed64(_LEAVES, arrow) for arrow in item.leaves]
+        parts += [fixed64(_REACHES, arrow) for arrow in item.reaches]
+        return b"".join(parts)
 
     def _key(self, name: str) -> bytes:
         return self._said(_DETAIL_NAMES, name, _D_NAME_IID, _D_NAME)
@@ -211,8 +211,8 @@ class PerfettoFile:
     def _said(self, kind: int, value: str, iid: int, plain: int) -> bytes:
         """A text by its number, which is given here if it is new; long ones, and new ones after many, as they are."""
         known = self._texts[kind]
-        said = known.get(value)
-        if said is None:
+        encoded = known.get(value)
+        if encoded is None:
             if len(known) >= _MOST_TEXTS or len(value) > _LONGEST:
                 return text(plain, value)
             if (written := value.encode("utf-8", "replace").decode()) != value:
@@ -220,8 +220,8 @@ class PerfettoFile:
                 return self._said(kind, written, iid, plain)
             place = len(known) + 1
             self._interned += message(kind, number(_IID, place) + text(_TEXT, value))
-            said = known[value] = number(iid, place)
-        return said
+            encoded = known[value] = number(iid, place)
+        return encoded
 
     def _end(self, place: int, time: int) -> None:
         self._event(place, time, _TYPES[_END])
@@ -237,11 +237,11 @@ class PerfettoFile:
     def _packet(self, content: bytes, flags: int = _NEEDED) -> None:
         whole = message(_PACKET, content + _ENDINGS[flags])
         self._waiting.append(whole)
-        self._held += len(whole)
-        if self._held >= _BUFFER:
+        self._size += len(whole)
+        if self._size >= _BUFFER:
             self._flush()
 
     def _flush(self) -> None:
         self._stream.writelines(self._waiting)
         self._waiting.clear()
-        self._held = 0
+        self._size = 0

@@ -105,12 +105,12 @@ def grouped(
     differing = (values[order] for column in columns for values in (column.filled(0), column.known))
     begins = np.flatnonzero(changes(*differing))
     # There may be as many combinations as rows, and few values are not faster to take than many.
-    found = zip(*(column.take(order[begins]).tolist() for column in columns), strict=True)
+    keys_of_groups = zip(*(column.take(order[begins]).tolist() for column in columns), strict=True)
     rows = _rows(table, order)
-    for key, size in zip(found, np.diff(begins, append=len(order)).tolist(), strict=True):
-        mine = islice(rows, size)
-        yield key, mine
-        deque(mine, maxlen=0)
+    for key, size in zip(keys_of_groups, np.diff(begins, append=len(order)).tolist(), strict=True):
+        rows_of_group = islice(rows, size)
+        yield key, rows_of_group
+        deque(rows_of_group, maxlen=0)
 
 
 def without(table: ReportTable[object], start: str) -> int:
@@ -194,12 +194,12 @@ def _kept(*names: str) -> Callable[[object], Details]:
     """Some cells of a row, without those that are unknown or false."""
 
     def details(row: object) -> Details:
-        found = {}
+        details = {}
         for name in names:
             value = getattr(row, name)
             if value is not None and value is not False:
-                found[name] = list(value) if isinstance(value, tuple) else value
-        return found
+                details[name] = list(value) if isinstance(value, tuple) else value
+        return details
 
     return details
 
@@ -361,10 +361,10 @@ def processors_in_use(answer: Any) -> Iterator[Placed]:
     whose = rows.column("process_id")
     process = np.where(whose.known, whose.filled(0), -1)[runs]
     for number in np.unique(process).tolist():
-        mine = runs[process == number]
-        starts, ends = rows.numbers("start_ns")[mine], rows.numbers("end_ns")[mine]
+        runs_of_process = runs[process == number]
+        starts, ends = rows.numbers("start_ns")[runs_of_process], rows.numbers("end_ns")[runs_of_process]
         moments, places = np.unique(np.concatenate((starts, ends)), return_inverse=True)
-        steps = np.bincount(places, np.repeat((1, -1), len(mine)), len(moments))
+        steps = np.bincount(places, np.repeat((1, -1), len(runs_of_process)), len(moments))
         track = Track("counters", "processors in use", None if number < 0 else number)
         for moment, level in zip(moments.tolist(), np.cumsum(steps).tolist(), strict=True):
             yield track, Level(moment, level)
@@ -397,24 +397,24 @@ class Timeline:
     @property
     def interval_ns(self) -> int | None:
         """The median time between two samples of a thread; None without samples."""
-        found: int | None = getattr(self.answers["threads"].facts, "sampling_period_ns", None)
-        return found
+        interval: int | None = getattr(self.answers["threads"].facts, "sampling_period_ns", None)
+        return interval
 
     @property
     def threads(self) -> list[ThreadName]:
         """The threads that the report `threads` knows, the first one of each id."""
-        found: dict[tuple[int | None, int], ThreadName] = {}
+        names: dict[tuple[int | None, int], ThreadName] = {}
         rows: Any = self.answers["threads"].table("threads")
         for row in rows:
             name = ThreadName(row.process_id, row.thread_id, row.name or row.role, row.role == "main")
-            found.setdefault(name[:2], name)
-        return list(found.values())
+            names.setdefault(name[:2], name)
+        return list(names.values())
 
     @property
     def left_out(self) -> dict[Group, int]:
         """How many rows of reports have no place in time because their beginning is not in the trace."""
-        found = {shown.group: shown.left_out(self.answers[shown.report]) for shown in SHOWN}
-        return {group: count for group, count in found.items() if count and group != "held"}
+        counts = {shown.group: shown.left_out(self.answers[shown.report]) for shown in SHOWN}
+        return {group: count for group, count in counts.items() if count and group != "held"}
 
     def items(self) -> Iterator[Placed]:
         """Everything except users' events. On each track, items are in order of time."""

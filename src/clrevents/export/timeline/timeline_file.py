@@ -35,7 +35,7 @@ def event_items(trace: Trace, selectors: Sequence[Selector], process_id: int | N
     """
     if not selectors:
         return
-    made = EventJson(names=True)
+    writer = EventJson(names=True)
     tracks: dict[tuple[int | None, int], Track] = {}
     for event in trace.events(*selectors, process_id=process_id):
         place = event.process_id, event.thread_id
@@ -50,7 +50,7 @@ def event_items(trace: Trace, selectors: Sequence[Selector], process_id: int | N
             details["activity_id"] = str(activity)
         if related is not None:
             details["related_activity_id"] = str(related)
-        details["payload"] = made.payload(event.payload)
+        details["payload"] = writer.payload(event.payload)
         yield track, Instant(event.time_ns, event.name, details)
 
 

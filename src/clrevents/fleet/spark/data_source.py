@@ -81,22 +81,22 @@ def _fits(path: str, filter: Any) -> bool:
 
 def wanted_events(given: FilterOptions, filters: Sequence[Any]) -> FilterOptions:
     """`given`, and what the filters say of `time_ns`, `time` and `thread_id` where `given` says nothing."""
-    found = FilterOptions(**given)
+    options = FilterOptions(**given)
     for column, step in (("time_ns", 1), ("time", timedelta(microseconds=1))):
-        mine = [filter for filter in filters if _column(filter) == column and _is_moment(filter, column)]
+        bounds = [filter for filter in filters if _column(filter) == column and _is_moment(filter, column)]
         # A column of microseconds is cut off: an event is up to one of them later than it says.
-        starts = [f.value for f in mine if type(f).__name__ in _LOWER]
-        ends = [f.value + step for f in mine if type(f).__name__ in _UPPER]
-        if starts and found.get("start") is None:
-            found["start"] = max(starts)
-        if ends and found.get("end") is None:
-            found["end"] = min(ends)
+        starts = [f.value for f in bounds if type(f).__name__ in _LOWER]
+        ends = [f.value + step for f in bounds if type(f).__name__ in _UPPER]
+        if starts and options.get("start") is None:
+            options["start"] = max(starts)
+        if ends and options.get("end") is None:
+            options["end"] = min(ends)
     for filter in filters:
-        if _column(filter) == "thread_id" and found.get("thread_id") is None:
+        if _column(filter) == "thread_id" and options.get("thread_id") is None:
             threads = _threads(filter)
             if threads:
-                found["thread_id"] = threads
-    return found
+                options["thread_id"] = threads
+    return options
 
 
 def _column(filter: object) -> str | None:
@@ -216,13 +216,13 @@ class _Asked:
         if self.problems:
             return problems_table(()).fields
         if self.findings:
-            found = with_trace("", ReportTable.empty(Finding).table).fields
+            fields = with_trace("", ReportTable.empty(Finding).table).fields
         else:
-            found = self._report_fields() if self.report is not None else self._event_fields()
+            fields = self._report_fields() if self.report is not None else self._event_fields()
         if self.columns is None:
-            return found
-        chosen = Table(found).select(*(name for name in self.columns if name != TRACE))
-        return (found[0], *chosen.fields)
+            return fields
+        chosen = Table(fields).select(*(name for name in self.columns if name != TRACE))
+        return (fields[0], *chosen.fields)
 
     def _event_fields(self) -> tuple[TableField, ...]:
         assert self.event is not None
@@ -316,19 +316,19 @@ def _flag(given: Mapping[str, str], name: str) -> bool:
 
 
 def _filters(given: Mapping[str, str]) -> FilterOptions:
-    found = FilterOptions()
+    options = FilterOptions()
     if "provider" in given:
-        found["provider"] = given["provider"]
+        options["provider"] = given["provider"]
     if "process_id" in given:
-        found["process_id"] = int(given["process_id"])
+        options["process_id"] = int(given["process_id"])
     if "thread_id" in given:
-        found["thread_id"] = [int(thread) for thread in given["thread_id"].split(",")]
+        options["thread_id"] = [int(thread) for thread in given["thread_id"].split(",")]
     if "start" in given:
-        found["start"] = _moment(given["start"])
+        options["start"] = _moment(given["start"])
     if "end" in given:
-        found["end"] = _moment(given["end"])
-    Filters.of(found)
-    return found
+        options["end"] = _moment(given["end"])
+    Filters.of(options)
+    return options
 
 
 def _moment(text: str) -> int | str:
@@ -354,10 +354,10 @@ class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
         """The record batches of its traces. A problem with one ends the job only if `errors` is not `salvage`."""
         # Spark asks for the value None if no trace is left.
         for path in partition.value or ():
-            found: list[TraceProblem] = []
-            yield from self._rows.batches(path, self._schema, found)
+            problems: list[TraceProblem] = []
+            yield from self._rows.batches(path, self._schema, problems)
             if self._asked.opening.errors != "salvage":
-                for problem in found:
+                for problem in problems:
                     if problem.severity == UNREAD:
                         raise RuntimeError(f"{problem.trace}: {problem.message}")
 

@@ -158,8 +158,8 @@ SparkSchema: TypeAlias = Mapping[str, Any]
 class SparkRows(Protocol):
     """Rows of traces, asked for by their path."""
 
-    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[object]:
-        """A trace's record batches, as Spark expects them for `schema`; what is wrong with it is added to `found`."""
+    def batches(self, path: str, schema: SparkSchema, problems: list[TraceProblem]) -> Iterator[object]:
+        """A trace's record batches, as Spark expects them for `schema`; what is wrong with it goes to `problems`."""
         ...
 
 
@@ -173,7 +173,7 @@ class SparkEventRows:
     filters: FilterOptions
     opening: Opening
 
-    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[object]:
+    def batches(self, path: str, schema: SparkSchema, problems: list[TraceProblem]) -> Iterator[object]:
         read = TraceBatches(
             path,
             self.selector,
@@ -185,12 +185,12 @@ class SparkEventRows:
         )
         for batch in read:
             yield cast_batch(batch, schema)
-        found.extend(read.problems)
+        problems.extend(read.problems)
 
 
-def summary(table: str, question: AskReport, found: Sequence[tuple[str, KeptAnswer]] = ()) -> Table:
+def summary(table: str, question: AskReport, answers: Sequence[tuple[str, KeptAnswer]] = ()) -> Table:
     """What a report says besides its tables, for each trace: one of `SUMMARIES`."""
-    answer = fleet_answer(find_report(question.name), question.parameters, (), found)
+    answer = fleet_answer(find_report(question.name), question.parameters, (), answers)
     return {"by_trace": answer.by_trace, "facts": answer.facts, "notes": answer.notes}[table]
 
 
@@ -198,12 +198,12 @@ SUMMARIES: Final = ("by_trace", "facts", "notes")
 """Names of what `FleetAnswer` has besides the report's tables; no report has a table called so."""
 
 
-def _answers(question: Question[T], path: str, opening: Opening, found: list[TraceProblem]) -> tuple[T, ...]:
-    """What a question answers of one trace, if it does; problems, and why it does not, go to `found`."""
+def _answers(question: Question[T], path: str, opening: Opening, problems: list[TraceProblem]) -> tuple[T, ...]:
+    """What a question answers of one trace, if it does; problems, and why it does not, go to `problems`."""
     outcome = asked(question, path, opening)
-    found.extend(outcome.problems)
+    problems.extend(outcome.problems)
     if outcome.refused is not None:
-        found.append(error_row(path, outcome.refused))
+        problems.append(error_row(path, outcome.refused))
     return outcome.values
 
 
@@ -215,8 +215,8 @@ class SparkAnswerRows:
     table: str | None
     opening: Opening
 
-    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[object]:
-        answers: tuple[KeptAnswer | Table, ...] = _answers(self.question, path, self.opening, found)
+    def batches(self, path: str, schema: SparkSchema, problems: list[TraceProblem]) -> Iterator[object]:
+        answers: tuple[KeptAnswer | Table, ...] = _answers(self.question, path, self.opening, problems)
         for answer in answers:
             if isinstance(answer, Table):
                 rows = with_trace(path, answer)
@@ -234,7 +234,7 @@ class SparkProblemRows:
     questions: tuple[Question[Any], ...]
     opening: Opening
 
-    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[object]:
+    def batches(self, path: str, schema: SparkSchema, problems: list[TraceProblem]) -> Iterator[object]:
         met: dict[TraceProblem, None] = {}
         asks: tuple[Question[Any], ...] = (Trace.event_counts, *self.questions)
         for question in asks:

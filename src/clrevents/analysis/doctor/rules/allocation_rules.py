@@ -53,14 +53,14 @@ def _of_types(
     total = case.cited("alloc.bytes_total")
     rows = case.rows("alloc", "types")
     places = [row for row, name in enumerate(rows.column("type").tolist()) if name and fits(name)]
-    found = case.cells("alloc", "types", "bytes", places)
-    share = found.value / total.value if total.value else 0.0
+    cited = case.cells("alloc", "types", "bytes", places)
+    share = cited.value / total.value if total.value else 0.0
     title = f"{share_text(share)} of {total.text} allocated are {what}"
-    if share < limit or found.value < _LEAST or case.per_second(found.value) < _LEAST_RATE:
+    if share < limit or cited.value < _LEAST or case.per_second(cited.value) < _LEAST_RATE:
         least = max(limit * total.value, _LEAST, _LEAST_RATE * case.window_ns / 1e9)
-        return Clear(title, (found, total), events=(least - found.value) / largest)
+        return Clear(title, (cited, total), events=(least - cited.value) / largest)
     worst = rows.column("type").tolist()[places[0]]
-    return Ailment(title, found, (found, total), share, site_of(case, worst))
+    return Ailment(title, cited, (cited, total), share, site_of(case, worst))
 
 
 def site_of(case: Case, type_name: str | None) -> str | None:
@@ -84,20 +84,20 @@ def _closures(case: Case, limit: float) -> Verdict:
 
 
 def _strings(case: Case, limit: float) -> Verdict:
-    found = _of_types(case, limit, _TEXTS.__contains__, "texts and their characters", math.inf)
-    if not isinstance(found, Ailment):
-        return found
+    verdict = _of_types(case, limit, _TEXTS.__contains__, "texts and their characters", math.inf)
+    if not isinstance(verdict, Ailment):
+        return verdict
     # Where none is put together or taken apart, texts are what the program makes; where some are, others were inlined.
     rows = case.rows("alloc", "type_stacks")
     stacks, types, bytes_ = (rows.column(name).tolist() for name in ("stack", "type", "bytes"))
-    made = sum(
+    text_bytes = sum(
         size or 0
         for stack, name, size in zip(stacks, types, bytes_, strict=True)
         if name in _TEXTS and any(_TEXT_CODE.search(frame) for frame in (stack or ())[:6])
     )
-    if made < 0.05 * found.evidence[1].value:
-        return Clear(f"{found.title}, but hardly any are put together or taken apart", found.evidence)
-    return found
+    if text_bytes < 0.05 * verdict.evidence[1].value:
+        return Clear(f"{verdict.title}, but hardly any are put together or taken apart", verdict.evidence)
+    return verdict
 
 
 def _one_site(case: Case, limit: float) -> Verdict:
@@ -112,27 +112,27 @@ def _one_site(case: Case, limit: float) -> Verdict:
         return Clear("no allocation has a stack", (total,))
     worst = max(weights, key=lambda name: sum(bytes_[row] or 0 for row in weights[name]))
     site, places = _caller(case, worst, weights[worst])
-    found = case.cells("alloc", "stacks", "bytes", places)
-    share = found.value / total.value
+    cited = case.cells("alloc", "stacks", "bytes", places)
+    share = cited.value / total.value
     rate = case.per_second(total.value)
     what = "one method allocates" if site == worst else f"the most that one caller of {worst} allocates is"
     title = f"{what} {share_text(share)} of {total.text}, which is {size_text(rate)} per second"
     paused = case.value("gc.paused") or 0.0
     # What survives makes pauses long, not what is allocated and dies.
     costly = paused >= _PAUSED and (case.value("gc.promoted_total") or 0) < _SURVIVING * total.value
-    if share < limit or found.value < _LEAST or (rate < _MUCH and not costly):
-        return Clear(title, (found, total))
+    if share < limit or cited.value < _LEAST or (rate < _MUCH and not costly):
+        return Clear(title, (cited, total))
     if paused:
         title += f"; collections stopped the program {share_text(paused)} of the time"
-    return Ailment(title, found, (found, total), share, site)
+    return Ailment(title, cited, (cited, total), share, site)
 
 
 def _caller(case: Case, method: str, rows: list[int]) -> tuple[str, list[int]]:
     """The caller that has a method allocate most, and its stacks; the method itself where nearly all is for one."""
-    mine = (case.rows("alloc", "stacks").column(name).take(np.array(rows)) for name in ("stack", "bytes"))
+    columns = (case.rows("alloc", "stacks").column(name).take(np.array(rows)) for name in ("stack", "bytes"))
     by: dict[str, list[int]] = {}
     weights: Counter[str] = Counter()
-    for row, stack, size in zip(rows, *(column.tolist() for column in mine), strict=True):
+    for row, stack, size in zip(rows, *(column.tolist() for column in columns), strict=True):
         above = itertools.dropwhile(method.__ne__, stack or ())
         caller = next(itertools.dropwhile(method.__eq__, above), method)
         by.setdefault(caller, []).append(row)

@@ -267,10 +267,10 @@ def _pinned(case: Case, limit: float) -> Verdict:
     pinned = case.cells("gc", "generations", "pinned_survived_bytes", young)
     survived = case.cells("gc", "generations", "survived_bytes", young)
     rows_of, culprit = _most_kept(case, "pinned", "method")
-    found = case.cells("gc", "kept", "bytes", rows_of)
+    cited = case.cells("gc", "kept", "bytes", rows_of)
     if rows_of:
         # Older runtimes count whole runs of survivors that have a pinned object among them.
-        pinned = min(pinned, found, key=lambda one: one.value)
+        pinned = min(pinned, cited, key=lambda one: one.value)
     share = pinned.value / survived.value if survived.value else 0.0
     title = f"{size_text(pinned.value)} of {size_text(survived.value)} that survived in generations 0 and 1 were pinned"
     if share < limit or pinned.value < 10_000_000:
@@ -290,7 +290,7 @@ def _pinned(case: Case, limit: float) -> Verdict:
 
 def _finalizers(case: Case, limit: float) -> Verdict:
     every = list(range(len(case.rows("gc", "collections"))))
-    objects, held = (case.cells("gc", "collections", f"finalizable_{n}", every) for n in ("objects", "bytes"))
+    objects, sizes = (case.cells("gc", "collections", f"finalizable_{n}", every) for n in ("objects", "bytes"))
     rate = case.per_second(objects.value)
     title = f"{objects.value:,} dead objects were kept for their finalizers, {rate:,.0f} per second"
     if rate < limit or objects.value < limit:
@@ -301,9 +301,9 @@ def _finalizers(case: Case, limit: float) -> Verdict:
     else:
         nameless = f"finalized objects were not recorded: {_VERBOSE}"
     return Ailment(
-        f"{title}: {size_text(held.value)} with what they refer to",
-        held,
-        (objects, held),
+        f"{title}: {size_text(sizes.value)} with what they refer to",
+        sizes,
+        (objects, sizes),
         culprit=culprit,
         nameless=nameless,
     )
@@ -322,14 +322,14 @@ def _growth(case: Case, limit: float) -> Verdict:
         return Unknown(f"{few}: record for longer")
     first, last = (full or known)[0], known[-1]
     end, begin = (case.cells("gc", "collections", "heap_after_bytes", [row]) for row in (last, first))
-    grown, taken = after[last] - after[first], (starts[last] - starts[first]) / 1e9
-    went = f"from {size_text(after[first])} to {size_text(after[last])} in {duration_text(taken * 1e9)}"
+    grown, elapsed = after[last] - after[first], (starts[last] - starts[first]) / 1e9
+    went = f"from {size_text(after[first])} to {size_text(after[last])} in {duration_text(elapsed * 1e9)}"
     title = f"the heap went {went}, over {counted(len(full), 'full collection')}"
-    if not _much(grown, after[first]) or grown / after[last] < limit * taken:
+    if not _much(grown, after[first]) or grown / after[last] < limit * elapsed:
         return Clear(title, (begin, end), events=_unseen(case))
-    if len(full) < 2 or (len(full) < 4 and taken < 1):
+    if len(full) < 2 or (len(full) < 4 and elapsed < 1):
         return Unknown(f"{few}, or what of it is garbage: it went {went}; record for longer")
-    if taken < 1:
+    if elapsed < 1:
         return Clear(title, (begin, end), events=_unseen(case))
     live = np.array([after[row] - (free[row] or 0) for row in full], dtype=np.float64)
     rises = np.sign(live[None, :] - live[:, None])[np.triu_indices(len(live), 1)]

@@ -69,11 +69,11 @@ def _churn(case: Case, limit: float) -> Verdict:
 def _maker(case: Case) -> str | None:
     """The program's method that allocates most of what code is made with; dynamic methods have no caller."""
     rows = case.rows("alloc", "type_stacks")
-    made: Counter[str] = Counter()
+    makers: Counter[str] = Counter()
     for kind, method, size in zip(*(rows.column(n).tolist() for n in ("type", "method", "bytes")), strict=True):
         if kind and kind.startswith(_MAKING) and is_own_name(method):
-            made[method] += size or 0
-    return max(made, key=lambda name: made[name]) if made else None
+            makers[method] += size or 0
+    return max(makers, key=lambda name: makers[name]) if makers else None
 
 
 def _dynamic(case: Case) -> bool:

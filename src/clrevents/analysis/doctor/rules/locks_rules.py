@@ -64,14 +64,14 @@ def _convoy(case: Case, limit: float) -> Verdict:
 
 def _culprit(case: Case, lock: int | None, *others: str | None) -> str | None:
     """The method that took a lock for longest; else the first of others that is the program's own, or is there."""
-    held: Counter[str] = Counter()
+    takers: Counter[str] = Counter()
     rows = case.rows("locks", "holders")
     columns = (rows.column(name).tolist() for name in ("lock_id", "taken_in", "held_ns"))
     for of, method, took in zip(*columns, strict=True):
         if of == lock and method is not None:
-            held[method] += took
-    if held:
-        return held.most_common(1)[0][0]
+            takers[method] += took
+    if takers:
+        return takers.most_common(1)[0][0]
     named = list(filter(None, others))
     return next(filter(is_own_name, named), named[0] if named else None)
 
@@ -97,17 +97,17 @@ def _episodes(case: Case) -> int:
 def _waited(case: Case, limit: float) -> Verdict:
     total, longest = case.cited("locks.waited_total"), case.cited("locks.waited_max")
     # Deadlocks have a rule of their own, and so have convoys if that rule finds them.
-    told = int(case.rows("locks", "deadlocks").numbers("waited_ns").sum())
+    explained = int(case.rows("locks", "deadlocks").numbers("waited_ns").sum())
     if isinstance(_convoy(case, _CROWD), Ailment):
-        told += int(case.rows("locks", "convoys").numbers("waited_ns").sum())
+        explained += int(case.rows("locks", "convoys").numbers("waited_ns").sum())
     rows = case.rows("locks", "locks")
     natives, methods = rows.column("native").filled(True).tolist(), rows.column("method").tolist()
     waits, most_ns = (rows.numbers(name) for name in ("waited_ns", "max_ns"))
     ours = [row for row, native in enumerate(natives) if not native]
     # Where no code but the runtime's is on the stack, no code of the program's is to blame.
     own = [row for row in ours if not (methods[row] or "").startswith("System.Threading.")]
-    told += int(sum(waits[row] for row in set(ours) - set(own)))
-    rest = max(int(total.value) - told, 0)
+    explained += int(sum(waits[row] for row in set(ours) - set(own)))
+    rest = max(int(total.value) - explained, 0)
     title = f"threads waited for locks for {total.text} together, {case.longest('locks.waited_max')}"
     # What several wait for once, such as something that is made at the start, is no habit.
     often = case.share(rest) >= limit and rest >= 50_000_000 and _episodes(case) >= 3
@@ -188,9 +188,9 @@ _WAITS: Final = (
 def _idle(case: Case) -> bool:
     """Whether holders mostly sleep, or wait for files, networks and tasks, while they hold locks."""
     rows = case.rows("locks", "holders")
-    doing, held = rows.column("doing").tolist(), rows.numbers("held_ns")
+    doing, lengths = rows.column("doing").tolist(), rows.numbers("held_ns")
     waiting = [row for row, name in enumerate(doing) if (name or "").startswith(_WAITS)]
-    return bool(held[waiting].sum() > 0.5 * held.sum())
+    return bool(lengths[waiting].sum() > 0.5 * lengths.sum())
 
 
 _WAITING: Final = Remedy(

@@ -123,10 +123,10 @@ def _hot(case: Case, limit: float) -> Verdict:
 def _spinning(case: Case, limit: float) -> Verdict:
     rows = case.rows("top", "methods")
     spins = [row for row, name in enumerate(rows.column("name").tolist()) if _SPINNING.search(name)]
-    found = _spent(case, limit, "spinning took", spins)
-    if isinstance(found, Ailment):
-        return attrs.evolve(found, culprit=case.caller(0.8 * found.impact.value, "inclusive_processor_ns"))
-    return found
+    verdict = _spent(case, limit, "spinning took", spins)
+    if isinstance(verdict, Ailment):
+        return attrs.evolve(verdict, culprit=case.caller(0.8 * verdict.impact.value, "inclusive_processor_ns"))
+    return verdict
 
 
 def _compiling(case: Case, limit: float) -> Verdict:

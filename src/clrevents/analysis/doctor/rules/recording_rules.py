@@ -70,17 +70,17 @@ def _stacks(case: Case, limit: float) -> Verdict:
 
 
 def _sampler(case: Case, limit: float) -> Verdict:
-    held = case.cited("threads.sampler_total")
+    stopped = case.cited("threads.sampler_total")
     roles = case.rows("threads", "threads").column("role").tolist()
     used = case.cells(
         "threads", "threads", "processor_ns", [row for row, role in enumerate(roles) if role == "sampler"]
     )
-    title = f"the sampler held threads for {held.side}{share_text(case.share(held.value))} of the time"
-    if held.value < limit:
-        return Clear(title, (held, used))
+    title = f"the sampler held threads for {stopped.side}{share_text(case.share(stopped.value))} of the time"
+    if stopped.value < limit:
+        return Clear(title, (stopped, used))
     if used.value < limit:
         return Unknown(f"{title}; it ran for {used.text}, and whether it held any while it waited to run is unknown")
-    return Ailment(title, held, (held, used), case.share(held.value))
+    return Ailment(title, stopped, (stopped, used), case.share(stopped.value))
 
 
 RULES: Final = (

@@ -23,11 +23,11 @@ def _queue(case: Case, limit: float) -> Verdict:
     queued, took = rows.numbers("queue_ns"), rows.numbers("duration_ns")
     reused, ids = (rows.column(name).tolist() for name in ("connection_reused", "connection"))
     left = rows.numbers("start_ns") + queued
-    made = {ids[row]: int(left[row]) for row in range(len(rows)) if reused[row] is False}
+    new = {ids[row]: int(left[row]) for row in range(len(rows)) if reused[row] is False}
     own = [row for row in _clients(case) if took[row] > 0]
     # Where several wait for one connection to be made, only the first has a new one.
     waited = [
-        row for row in own if queued[row] > 0 and reused[row] and 2 * (left[row] - made.get(ids[row], 0)) > queued[row]
+        row for row in own if queued[row] > 0 and reused[row] and 2 * (left[row] - new.get(ids[row], 0)) > queued[row]
     ]
     total = case.cells("requests", "requests", "queue_ns", waited)
     whole = case.cells("requests", "requests", "duration_ns", own)
@@ -53,16 +53,16 @@ def _queue(case: Case, limit: float) -> Verdict:
 
 def _churn(case: Case, limit: float) -> Verdict:
     reused = case.rows("requests", "requests").column("connection_reused").tolist()
-    told = [row for row in _clients(case) if reused[row] is not None]
-    fresh = [row for row in told if not reused[row]]
-    share = len(fresh) / max(len(told), 1)
+    known = [row for row in _clients(case) if reused[row] is not None]
+    fresh = [row for row in known if not reused[row]]
+    share = len(fresh) / max(len(known), 1)
     count = case.cited("requests.client_count")
-    title = f"{len(fresh):,} of {counted(len(told), 'request')} made a new connection"
+    title = f"{len(fresh):,} of {counted(len(known), 'request')} made a new connection"
     hosts = case.rows("requests", "requests").column("host").tolist()
     # Each host needs a first one.
     again = len(fresh) - len({hosts[row] for row in fresh})
-    if len(told) < 50 or again / len(told) < limit:
-        return Clear(title, (count,), events=max(50 - len(told), limit * len(told) - again))
+    if len(known) < 50 or again / len(known) < limit:
+        return Clear(title, (count,), events=max(50 - len(known), limit * len(known) - again))
     names = [hosts[row] for row in fresh if hosts[row]]
     culprit = max(sorted(set(names)), key=names.count) if names else None
     return Ailment(title, count.of(len(fresh)), (count,), share, culprit)

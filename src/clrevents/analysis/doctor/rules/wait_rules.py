@@ -78,8 +78,8 @@ def _turns(case: Case, limit: float) -> Verdict:
         elif kind == "handle" and (waiting_in or "").startswith(_TURNS) and method and is_own_name(method):
             turns.setdefault(method, []).append(row)
     took = rows.numbers("waited_ns")
-    unsure = [method for method, mine in turns.items() if took[mine].sum() >= limit and not _for_others(case, method)]
-    sure = [*locks, *(row for method, mine in turns.items() if method not in unsure for row in mine)]
+    unsure = [method for method, rows in turns.items() if took[rows].sum() >= limit and not _for_others(case, method)]
+    sure = [*locks, *(row for method, rows in turns.items() if method not in unsure for row in rows)]
     waited = case.cells("waits", "methods", "waited_ns", sorted(sure))
     what = f"threads waited for their turn at semaphores, mutexes and reader-writer locks for {waited.text} together"
     if waited.value >= limit:
@@ -91,9 +91,9 @@ def _turns(case: Case, limit: float) -> Verdict:
         title = f"{what}, up to {counted(int(threads.value), 'thread')} of one method"
         return Ailment(title, waited, (waited, threads), case.share(waited.value), worst)
     if unsure:
-        held = case.cells("waits", "methods", "waited_ns", sorted(row for method in unsure for row in turns[method]))
+        cost = case.cells("waits", "methods", "waited_ns", sorted(row for method in unsure for row in turns[method]))
         return Unknown(
-            f"threads waited for {held.text} together in {', '.join(unsure[:3])}: no event tells whether for something "
+            f"threads waited for {cost.text} together in {', '.join(unsure[:3])}: no event tells whether for something "
             "to do, or for one another"
         )
     return Clear(what, (waited,), ns=limit - waited.value)
@@ -118,10 +118,10 @@ def _for_others(case: Case, method: str) -> bool:
     They do, too, if they are let go together before the end: one that gives others something to do lets one go.
     """
     rows = case.rows("waits", "waits")
-    mine = np.array(rows.column("method").tolist()) == method
-    mine &= np.array(rows.column("kind").tolist()) == "handle"
-    mine &= rows.column("start_ns").known & rows.column("duration_ns").known
-    places = np.flatnonzero(mine)
+    in_method = np.array(rows.column("method").tolist()) == method
+    in_method &= np.array(rows.column("kind").tolist()) == "handle"
+    in_method &= rows.column("start_ns").known & rows.column("duration_ns").known
+    places = np.flatnonzero(in_method)
     thread, start = rows.numbers("thread_id")[places], rows.numbers("start_ns")[places]
     end = start + rows.numbers("duration_ns")[places]
     threads = np.unique(thread)

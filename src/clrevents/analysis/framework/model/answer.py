@@ -64,8 +64,8 @@ class CellRanges:
             else:
                 fits = attrs.evolve(inner, values=np.clip(inner.values, declared.cell.low, declared.cell.high))
                 changed[declared.name] = attrs.evolve(column, children=(fits,)) if declared.many else fits
-        made = rows.replaced(**changed) if changed else rows
-        return self._in_order(name, made)
+        table = rows.replaced(**changed) if changed else rows
+        return self._in_order(name, table)
 
     def _in_order(self, name: str, rows: ReportTable[object]) -> ReportTable[object]:
         """Spans that do not end before they begin: such an end is none, or the begin where there must be one."""
@@ -143,16 +143,16 @@ def answer(*, name: str, summary: str = "", charts: tuple[ChartDeclaration, ...]
     """
 
     def make(body: A) -> A:
-        made = frozen(kw_only=True, eq=True, repr=False)(body)
-        made.name = name
-        made.summary = tuple(summary.split())
-        made.declared_charts = charts
-        tables = {declared.name: declared.row_class for declared in _tables(made)} if charts else {}
+        frozen_class = frozen(kw_only=True, eq=True, repr=False)(body)
+        frozen_class.name = name
+        frozen_class.summary = tuple(summary.split())
+        frozen_class.declared_charts = charts
+        tables = {declared.name: declared.row_class for declared in _tables(frozen_class)} if charts else {}
         for chart in charts:
             wrong = chart.wrong(tables)
             if wrong is not None:
                 raise TypeError(f"{body.__name__}: chart {wrong}")
-        return made
+        return frozen_class
 
     return make
 
@@ -191,15 +191,15 @@ class Answer(Tabled, Generic[F_co]):
         """The class of `facts`."""
         for base in getattr(cls, "__orig_bases__", ()):
             if typing.get_origin(base) is Answer:
-                found: type[Any] = typing.get_args(base)[0]
-                return found
+                class_of_facts: type[Any] = typing.get_args(base)[0]
+                return class_of_facts
         raise TypeError(f"{cls.__name__} does not declare its facts: extend Answer[…]")
 
     def charts(self) -> tuple[Chart, ...]:
         """The charts of the answer. Drawing one needs the extra `plot`; a table that is left out draws nothing."""
         title = f"{self.name}: {os.path.basename(self.question.trace.path or '') or 'trace in memory'}"
-        held = {t.name: self.table(t.name) for t in self.tables()}
-        return tuple(Chart(declared, held, title) for declared in self.declared_charts)
+        tables = {t.name: self.table(t.name) for t in self.tables()}
+        return tuple(Chart(declared, tables, title) for declared in self.declared_charts)
 
     def show(self, *, height: int | None = None) -> None:
         """Show sortable, searchable tables and the charts: below a notebook's cell, otherwise in a browser.
@@ -226,12 +226,12 @@ class Answer(Tabled, Generic[F_co]):
 
     def to_dict(self, tables: Collection[str] = ()) -> dict[str, Any]:
         """Everything in JSON types; bulk tables only if named in `tables`. Keys are only ever added."""
-        found = self.to_dict_of_rows(tables)
-        return {**found, "tables": {name: list(rows) for name, rows in found["tables"].items()}}
+        json = self.to_dict_of_rows(tables)
+        return {**json, "tables": {name: list(rows) for name, rows in json["tables"].items()}}
 
     def to_dict_of_rows(self, tables: Collection[str] = ()) -> dict[str, Any]:
         """The same with an iterator over each table's rows, for callers that take them one at a time."""
-        held = [t for t in self.tables() if not t.bulk or t.name in tables]
+        shown = [t for t in self.tables() if not t.bulk or t.name in tables]
         return {
             "schema": f"clrevents.{self.name}/1",
             "question": plain(self.question),
@@ -239,7 +239,7 @@ class Answer(Tabled, Generic[F_co]):
             "notes": plain(self.notes),
             "facts": plain(self.facts),
             "metrics": plain(self.metrics),
-            "tables": {t.name: self.table(t.name).rows() for t in held if self.table(t.name).left_out is None},
+            "tables": {t.name: self.table(t.name).rows() for t in shown if self.table(t.name).left_out is None},
             "rows": {t.name: len(self.table(t.name)) for t in self.tables()},
         }
 
@@ -282,17 +282,17 @@ def _tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
 
 def _read_tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
     hints = typing.get_type_hints(cls, include_extras=True)
-    found = []
+    tables = []
     for field in attrs.fields(cls):
         if "table" in field.metadata:
             row_class = typing.get_args(hints[field.name])[0]
-            found.append(TableDeclaration(field.name, row_class, field.metadata["table"], field.metadata["bulk"]))
-    return tuple(found)
+            tables.append(TableDeclaration(field.name, row_class, field.metadata["table"], field.metadata["bulk"]))
+    return tuple(tables)
 
 
 def _table_of(declared: TableDeclaration, data: Mapping[str, Any]) -> ReportTable[object]:
     columns = columns_of(declared.row_class)
     rows = data["tables"].get(declared.name)
-    held = {c.name: [row[c.name] for row in rows or ()] for c in columns}
-    made: ReportTable[object] = ReportTable.from_columns(declared.row_class, held)
-    return made if rows is not None else attrs.evolve(made, left_out=data["rows"][declared.name])
+    columns_of_rows = {c.name: [row[c.name] for row in rows or ()] for c in columns}
+    table: ReportTable[object] = ReportTable.from_columns(declared.row_class, columns_of_rows)
+    return table if rows is not None else attrs.evolve(table, left_out=data["rows"][declared.name])

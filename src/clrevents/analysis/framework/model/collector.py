@@ -213,12 +213,12 @@ class Context:
         declared = {c.name for c in columns_of(row_class)}
         if "clipped" in declared:
             given["clipped"] = flags
-        made = ReportTable.from_columns(row_class, given)
-        if not len(made):
-            return made
+        table = ReportTable.from_columns(row_class, given)
+        if not len(table):
+            return table
         shape = shape_of(row_class)
-        starts, ends = _times(made)
-        touched = self._touched(made, starts, ends, self.marks) | self.troubles.beyond(ends)
+        starts, ends = _times(table)
+        touched = self._touched(table, starts, ends, self.marks) | self.troubles.beyond(ends)
         if own is not None:
             timeless = shape.span is None and shape.at is None and shape.since is None
             touched = np.asarray(own, dtype=np.bool_) | (False if timeless else touched)
@@ -231,19 +231,19 @@ class Context:
             changed["clipped"] = (first < self.window.low) | (last > self.window.high)
         elif shape.at is not None:
             inside = self.window.holds(starts)
-        made = made.replaced(**changed)
-        return made if inside.all() else made.take(np.flatnonzero(inside))
+        table = table.replaced(**changed)
+        return table if inside.all() else table.take(np.flatnonzero(inside))
 
     def _touched(
         self, rows: ReportTable[object], starts: NDArray[np.int64], ends: NDArray[np.int64], marks: Marks
     ) -> NDArray[np.bool_]:
         """Which rows touch a hole of one of their threads; of any thread, if none of theirs is known."""
         threads = [rows.numbers(name, _NOBODY) for name in shape_of(rows.row_class).threads]
-        found = marks.touched(starts, ends, threads)
+        touched = marks.touched(starts, ends, threads)
         if threads and marks:
             unknown = np.flatnonzero(np.all([column == np.uint64(_NOBODY) for column in threads], axis=0))
-            found[unknown] = marks.touched(starts[unknown], ends[unknown])
-        return found
+            touched[unknown] = marks.touched(starts[unknown], ends[unknown])
+        return touched
 
     def overlap(self, rows: ReportTable[object]) -> NDArray[np.int64]:
         """How much of each row's span lies in the window, in ns; 0 for one without a start or an end."""
@@ -290,9 +290,9 @@ class Context:
         if left_out or (covered == "full" and self._holey):
             covered = "partial"
         ranges = CellRanges()
-        held: dict[str, Any] = {name: ranges.table(name, rows) for name, rows in tables.items()}
-        held["facts"] = ranges.facts(facts)
-        held["metrics"] = {
+        ranged: dict[str, Any] = {name: ranges.table(name, rows) for name, rows in tables.items()}
+        ranged["facts"] = ranges.facts(facts)
+        ranged["metrics"] = {
             declared.name: ranges.metric(
                 self._unbridged(
                     self._given(metrics[declared.name], declared, unknown, nothing, occurred, tables, sample_ns),
@@ -307,7 +307,7 @@ class Context:
             question=self.question,
             coverage="none" if cannot is not None else covered,
             notes=(*filter(None, [cannot]), *missing, *ranges.notes(), *notes, *left_out),
-            **held,
+            **ranged,
         )
 
     def touched(self, thread_id: int | None = None, since_ns: int | None = None) -> bool:
@@ -404,20 +404,20 @@ class Context:
     ) -> Metric:
         """The metric; null instead of a 0 that is one only because `nothing`, or not what it needs, was recorded; a
         bound where events are missing."""
-        found = value if isinstance(value, Metric) else self.metric(declared.name, value)
+        metric = value if isinstance(value, Metric) else self.metric(declared.name, value)
         lacks = any(self._lacks(what, unknown) for what in declared.needs)
-        if found.value == 0 and found.low is None and (lacks or nothing) and declared.name not in occurred:
-            found = found.unknown(_UNRECORDED)
-        elif lacks and found.value and not found.bounded:
+        if metric.value == 0 and metric.low is None and (lacks or nothing) and declared.name not in occurred:
+            metric = metric.unknown(_UNRECORDED)
+        elif lacks and metric.value and not metric.bounded:
             # A sum over several kinds of things, of which one was not recorded.
-            found = _in_holes(found, declared, unended=False, why="not all that it depends on was recorded")
-        if found.reason == _UNRECORDED and (never := self._never(declared, unknown)):
-            found = attrs.evolve(found, reason=f"{NEVER} {never}")
+            metric = _in_holes(metric, declared, unended=False, why="not all that it depends on was recorded")
+        if metric.reason == _UNRECORDED and (never := self._never(declared, unknown)):
+            metric = attrs.evolve(metric, reason=f"{NEVER} {never}")
         if self._holey:
-            found = self._of_few(found, declared, tables, sample_ns) or _in_holes(
-                found, declared, self.window.high > self.troubles.known_ns
+            metric = self._of_few(metric, declared, tables, sample_ns) or _in_holes(
+                metric, declared, self.window.high > self.troubles.known_ns
             )
-        return found if self.troubles.part.whole else self._of_part(found, declared.name)
+        return metric if self.troubles.part.whole else self._of_part(metric, declared.name)
 
     def _of_few(
         self,
@@ -615,8 +615,8 @@ def narrowed(chunk: ReportChunk, columns: Mapping[str, Iterable[str]]) -> Report
     return attrs.evolve(
         chunk,
         events={
-            name: found.only(np.arange(len(found)), [column for column in columns[name] if column in found.table])
-            for name, found in chunk.events.items()
+            name: rows.only(np.arange(len(rows)), [column for column in columns[name] if column in rows.table])
+            for name, rows in chunk.events.items()
             if name in columns
         },
     )

@@ -75,12 +75,12 @@ class Condition:
         limit = self.limit(metric.unit)
         if metric.value is None:
             return None
-        found = {
+        verdicts = {
             _COMPARED[self.comparison](value, limit)
             for value in (metric.value, metric.low, metric.high)
             if value is not None
         }
-        return found.pop() if len(found) == 1 else None
+        return verdicts.pop() if len(verdicts) == 1 else None
 
     def unmet(self, metric: Metric) -> str | None:
         """Why the metric does not meet the condition, in a sentence; None where it does.

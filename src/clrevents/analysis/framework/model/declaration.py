@@ -66,9 +66,9 @@ def parameter(
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(parameter,))
 def parameters(body: C) -> C:
     """Make a frozen class of a report's parameters: bool, int or text, each with a default."""
-    made = frozen(kw_only=True)(body)
-    made._repr_html_ = fields_html
-    return made
+    cls = frozen(kw_only=True)(body)
+    cls._repr_html_ = fields_html
+    return cls
 
 
 RAW: Final[Any] = parameter(False, "Show names as the runtime writes them.")
@@ -118,7 +118,7 @@ class ParameterDeclaration:
 def parameters_of(parameters_class: type[Any]) -> tuple[ParameterDeclaration, ...]:
     """The parameters of a class. Raises TypeError for one of another type, or without a description."""
     hints = typing.get_type_hints(parameters_class)
-    found = []
+    declarations = []
     for field in attrs.fields(parameters_class):
         hint = hints[field.name]
         kind = next((t for t in (*typing.get_args(hint), hint) if t in _TYPES), None)
@@ -126,8 +126,8 @@ def parameters_of(parameters_class: type[Any]) -> tuple[ParameterDeclaration, ..
         if kind is None or not description.endswith("."):
             raise TypeError(f'{parameters_class.__name__}.{field.name}: a bool, int or str with parameter(…, "…")')
         more = (field.metadata[name] for name in ("choices", "joined", "argument", "selector"))
-        found.append(ParameterDeclaration(field.name, kind, field.default, description, *more))
-    return tuple(found)
+        declarations.append(ParameterDeclaration(field.name, kind, field.default, description, *more))
+    return tuple(declarations)
 
 
 @frozen

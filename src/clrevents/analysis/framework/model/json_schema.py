@@ -54,10 +54,10 @@ def row_schema(row_class: type[Any]) -> dict[str, object]:
 
 def _column(column: ColumnDeclaration) -> dict[str, object]:
     one: dict[str, object] = {"type": _TYPES[column.cell.python]}
-    found: dict[str, object] = {"type": "array", "items": one} if column.many else one
+    schema: dict[str, object] = {"type": "array", "items": one} if column.many else one
     if column.nullable:
-        found = {**found, "type": [found["type"], "null"]}
-    return {**found, "description": f"{column.description} {_meaning(column.cell)}"}
+        schema = {**schema, "type": [schema["type"], "null"]}
+    return {**schema, "description": f"{column.description} {_meaning(column.cell)}"}
 
 
 def _meaning(cell: Cell) -> str:

@@ -103,30 +103,30 @@ class SeenKinds(tuple[SeenKind, ...]):
     @classmethod
     def of(cls, kinds: Iterable[SeenKind], info: TraceInfo) -> SeenKinds:
         """The kinds of a trace with this header."""
-        found = cls(kinds)
-        found.native_aot = info.native_aot
-        return found
+        seen = cls(kinds)
+        seen.native_aot = info.native_aot
+        return seen
 
     def without(self, unfit: frozenset[tuple[str, str]]) -> SeenKinds:
         """The kinds that could be used."""
         if not unfit:
             return self
-        found = SeenKinds(kind for kind in self if (kind.provider, kind.name) not in unfit)
-        found.unfit, found.native_aot = unfit, self.native_aot
-        return found
+        usable = SeenKinds(kind for kind in self if (kind.provider, kind.name) not in unfit)
+        usable.unfit, usable.native_aot = unfit, self.native_aot
+        return usable
 
     @cached_property
-    def told(self) -> dict[Need, Met]:
+    def needs_met(self) -> dict[Need, Met]:
         """What was computed so far."""
         return {}
 
     @cached_property
     def providers(self) -> dict[str, set[str]]:
         """By the name of an event, the providers of those that have it."""
-        found: dict[str, set[str]] = {}
+        by_name: dict[str, set[str]] = {}
         for kind in self:
-            found.setdefault(kind.name, set()).add(kind.provider)
-        return found
+            by_name.setdefault(kind.name, set()).add(kind.provider)
+        return by_name
 
     @cached_property
     def recorded(self) -> set[tuple[str, int, int]]:
@@ -145,12 +145,12 @@ class KindsOfProcesses:
     @classmethod
     def of(cls, pairs: Iterable[tuple[int | None, SeenKind]]) -> KindsOfProcesses:
         """Of the kinds that occurred, each with the process that it occurred in."""
-        found = list(pairs)
-        machine = list(dict.fromkeys(kind for _, kind in found if kind.provider.startswith(_MACHINE)))
+        listed = list(pairs)
+        machine = list(dict.fromkeys(kind for _, kind in listed if kind.provider.startswith(_MACHINE)))
         by_process: dict[int | None, list[SeenKind]] = {None: machine}
-        for process, kind in found:
+        for process, kind in listed:
             by_process.setdefault(process, [*machine]).append(kind)
-        every = SeenKinds(dict.fromkeys(kind for _, kind in found))
+        every = SeenKinds(dict.fromkeys(kind for _, kind in listed))
         return cls(every, {process: SeenKinds(dict.fromkeys(kinds)) for process, kinds in by_process.items()})
 
     def without(self, unfit: frozenset[tuple[str, str]]) -> KindsOfProcesses:
@@ -165,10 +165,10 @@ class KindsOfProcesses:
 
 def met(need: Need, kinds: SeenKinds) -> Met:
     """Whether its events were seen; if not, whether another event proves that they were recorded."""
-    found = kinds.told.get(need)
-    if found is None:
-        found = kinds.told[need] = _met(need, kinds)
-    return found
+    answer = kinds.needs_met.get(need)
+    if answer is None:
+        answer = kinds.needs_met[need] = _met(need, kinds)
+    return answer
 
 
 def _unfit(need: Need, kinds: SeenKinds) -> list[str]:
@@ -178,11 +178,11 @@ def _unfit(need: Need, kinds: SeenKinds) -> list[str]:
 
 def _events(need: Need) -> list[tuple[str, str]]:
     """The provider and name of each."""
-    found = []
+    names = []
     for event in need.events:
         provider, _, name = event.partition("/")
-        found.append((provider_name(provider), name) if name else (need.provider, event))
-    return found
+        names.append((provider_name(provider), name) if name else (need.provider, event))
+    return names
 
 
 def _met(need: Need, kinds: SeenKinds) -> Met:

@@ -217,11 +217,11 @@ class Recorded:
 
         0 means that a kind is only described. Kinds without a description are left out.
         """
-        found: defaultdict[str, defaultdict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
+        counts: defaultdict[str, defaultdict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
         for kind, count in kinds:
             if not kind.undefined:
-                found[kind.row.provider][kind.row.keywords & _ALL, kind.row.level] += count
-        return cls(tuple(sorted((_provider(*item) for item in found.items()), key=lambda p: (-p.events, p.provider))))
+                counts[kind.row.provider][kind.row.keywords & _ALL, kind.row.level] += count
+        return cls(tuple(sorted((_provider(*item) for item in counts.items()), key=lambda p: (-p.events, p.provider))))
 
     @property
     def events(self) -> int:
@@ -240,8 +240,8 @@ class Recorded:
         does not prove level 5. Ask for one keyword to be sure of that one. With `keywords` 0, the event must have none
         either: .NET Core 3.1 can leave those out while others come. False means "unknown", never "was not recorded".
         """
-        found = self.provider(provider)
-        return found is not None and found.proves(keywords, level)
+        provider_counts = self.provider(provider)
+        return provider_counts is not None and provider_counts.proves(keywords, level)
 
 
 def proves(seen: int, seen_level: int, keywords: int, level: int) -> bool:
@@ -267,10 +267,10 @@ def _single(mask: int) -> bool:
 
 
 def _union(masks: Iterable[int]) -> int:
-    found = 0
+    mask_union = 0
     for mask in masks:
-        found |= mask
-    return found
+        mask_union |= mask
+    return mask_union
 
 
 RecordingKind: TypeAlias = Literal["program", "linux", "heap", "counters", "rundown", "empty"]
@@ -298,11 +298,11 @@ def recording_kind(events: Collection[tuple[str, str]]) -> RecordingKind:
     providers = {provider for provider, _ in events}
     if any(provider.startswith(_LINUX) for provider in providers):
         return "linux"
-    told = [(provider, name) for provider, name in events if provider not in (RUNDOWN, _ABOUT_ITSELF)]
-    if not told:
+    others = [(provider, name) for provider, name in events if provider not in (RUNDOWN, _ABOUT_ITSELF)]
+    if not others:
         return "rundown" if RUNDOWN in providers else "empty"
-    if (RUNTIME, _OBJECTS) in told and all(name.startswith(_OF_SNAPSHOTS) for _, name in told):
+    if (RUNTIME, _OBJECTS) in others and all(name.startswith(_OF_SNAPSHOTS) for _, name in others):
         return "heap"
     # Sources of counters say a few more things of themselves.
-    counting = {provider for provider, name in told if name in _COUNTERS or provider == _METERS}
-    return "counters" if {provider for provider, _ in told} <= counting else "program"
+    counting = {provider for provider, name in others if name in _COUNTERS or provider == _METERS}
+    return "counters" if {provider for provider, _ in others} <= counting else "program"

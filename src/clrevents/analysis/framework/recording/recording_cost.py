@@ -114,23 +114,23 @@ def recording_cost(
     ends = int((suspensions.kind == _END).sum()) - len(stops)
     lossy = _lossy(stops, marks)
     sure = stops.take(~lossy)
-    mine = _of_profiler(sure, sample_time_ns)
-    own = sure.take(mine)
-    told = len(own) > 0
-    lengths = np.sort(own.end - _let_in(own, sure.take(~mine)))
-    stopped, held = int((own.restarting - own.suspended).sum()), int(lengths.sum())
+    cost = _of_profiler(sure, sample_time_ns)
+    own = sure.take(cost)
+    has_suspensions = len(own) > 0
+    lengths = np.sort(own.end - _let_in(own, sure.take(~cost)))
+    stopped, sampling = int((own.restarting - own.suspended).sum()), int(lengths.sum())
     period, source = _period(own, sample_time_ns, sample_thread_id)
-    elsewhere = int((sure.reason[~mine] == _OTHER_REASON).sum())
+    elsewhere = int((sure.reason[~cost] == _OTHER_REASON).sum())
     return RecordingCost(
         samples=len(sample_time_ns),
         stops=len(own),
-        stopped_ns=stopped if told else None,
-        held_ns=held if told else None,
-        share_low=stopped / duration_ns if told and duration_ns > 0 else None,
-        share_high=held / duration_ns if told and duration_ns > 0 else None,
-        longest_ns=int(lengths[-1]) if told else None,
-        p50_ns=nearest_rank(lengths, 50) if told else None,
-        p95_ns=nearest_rank(lengths, _HIGH) if told else None,
+        stopped_ns=stopped if has_suspensions else None,
+        held_ns=sampling if has_suspensions else None,
+        share_low=stopped / duration_ns if has_suspensions and duration_ns > 0 else None,
+        share_high=sampling / duration_ns if has_suspensions and duration_ns > 0 else None,
+        longest_ns=int(lengths[-1]) if has_suspensions else None,
+        p50_ns=nearest_rank(lengths, 50) if has_suspensions else None,
+        p95_ns=nearest_rank(lengths, _HIGH) if has_suspensions else None,
         period_ns=period,
         period_from=source,
         pause_ns=nearest_rank(np.sort(own.begin[1:] - own.end[:-1]), 50) if len(own) > 1 else period,
@@ -139,7 +139,7 @@ def recording_cost(
         unmatched_begins=begins,
         unmatched_ends=ends,
         lossy=int(lossy.sum()),
-        reason=None if told else _why(len(sample_time_ns), len(suspensions)),
+        reason=None if has_suspensions else _why(len(sample_time_ns), len(suspensions)),
     )
 
 

@@ -141,8 +141,8 @@ class Chart:
 
     def to_altair(self) -> altair.VConcatChart:
         """Convert to an Altair chart. Raises ImportError unless altair is installed (the extra `plot`)."""
-        found: altair.VConcatChart = needed("altair", "plot", "a chart").VConcatChart.from_dict(self.to_dict())
-        return found
+        chart: altair.VConcatChart = needed("altair", "plot", "a chart").VConcatChart.from_dict(self.to_dict())
+        return chart
 
     def _drawn(self, fineness: Fineness) -> dict[str, Any]:
         panels = [_panel(panel, self.tables[panel.table], fineness) for panel in self._panels or self.declared.panels]
@@ -263,9 +263,9 @@ def _panel(panel: Panel, rows: ReportTable[object], fineness: Fineness) -> dict[
         # Told apart by their shape, too, where they are points.
         if panel.mark == "point":
             coding["shape"] = {"field": "by", "type": "nominal", "title": _words(panel.by)}
-    made = {"mark": marks["bar" if alone else panel.mark], "encoding": coding, "width": _WIDTH, "height": _HEIGHT}
+    panel_json = {"mark": marks["bar" if alone else panel.mark], "encoding": coding, "width": _WIDTH, "height": _HEIGHT}
     if panel.each is None:
-        return {"data": {"values": values}, **made}
+        return {"data": {"values": values}, **panel_json}
     return {
         "data": {"values": values},
         "facet": {
@@ -274,7 +274,7 @@ def _panel(panel: Panel, rows: ReportTable[object], fineness: Fineness) -> dict[
             "title": None,
             "header": {"orient": "top", "labelAnchor": "start"},
         },
-        "spec": {**made, "height": _SMALL},
+        "spec": {**panel_json, "height": _SMALL},
         "columns": 1,
         "resolve": {"scale": {"y": "independent"}},
     }
@@ -365,8 +365,8 @@ def _thinned(points: Sequence[tuple[Any, ...]], together: bool, most: int) -> li
 
 
 def _sum(points: Sequence[tuple[Any, ...]]) -> int | float:
-    found: int | float = sum(point[1] for point in points)
-    return found
+    total: int | float = sum(point[1] for point in points)
+    return total
 
 
 def _scale(column: ColumnDeclaration) -> tuple[float, str]:

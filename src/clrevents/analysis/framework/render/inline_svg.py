@@ -80,14 +80,14 @@ class Drawing:
         """Nothing if it would be larger. Raises ImportError unless vl-convert-python is installed (the extra
         `plot`)."""
         drawn = svg_of({**self.vega_lite, "config": _PAGE_COLOURS})
-        found = clean_svg(drawn, self.label)
-        return found if len(found.encode()) <= self.most else ""
+        cleaned = clean_svg(drawn, self.label)
+        return cleaned if len(cleaned.encode()) <= self.most else ""
 
 
 def svg_of(vega_lite: Mapping[str, object]) -> str:
     """As the library draws it. Raises ImportError unless it is installed."""
-    found: str = needed("vl_convert", "plot", "a chart as SVG").vegalite_to_svg(vega_lite)
-    return found
+    svg: str = needed("vl_convert", "plot", "a chart as SVG").vegalite_to_svg(vega_lite)
+    return svg
 
 
 def clean_svg(text: str, label: str) -> str:

@@ -46,13 +46,13 @@ def needs_of(name: str) -> tuple[Need, ...]:
 def answerable(trace: Trace) -> tuple[Answerable, ...]:
     """Every report of the registry, by name."""
     kinds = seen_kinds(trace)
-    found = []
+    reports = []
     for name in report_names():
         question, needs = asked_and_needed(name)
         missing = tuple(need for note in missing_notes(needs, kinds) for need in note.touches)
-        found.append(
+        reports.append(
             Answerable(
                 name, question, coverage(needs, kinds), missing, record_needs(recordable(needs, kinds.native_aot))
             )
         )
-    return tuple(found)
+    return tuple(reports)

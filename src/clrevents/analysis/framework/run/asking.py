@@ -153,10 +153,10 @@ class _TraceNames:
 
     @cached_property
     def stacks(self) -> AddressStacks:
-        found = AddressStacks.of(self.parts)
+        stacks = AddressStacks.of(self.parts)
         # Not both: stacks may be a third of a trace.
         self.parts.clear()
-        return found
+        return stacks
 
     @property
     def awaits(self) -> AsyncStacks | None:
@@ -305,7 +305,7 @@ class _StreamNames:
     """Names of code and stacks, as far as a decoder knows them."""
 
     decoder: Decoder
-    held: dict[int, bytes]
+    stack_bytes: dict[int, bytes]
     pointer_size: int
 
     @cached_property
@@ -323,7 +323,7 @@ class _StreamNames:
 
     @cached_property
     def stacks(self) -> AddressStacks:
-        return stacks_of_bytes(self.held, self.pointer_size)
+        return stacks_of_bytes(self.stack_bytes, self.pointer_size)
 
     @property
     def awaits(self) -> AsyncStacks | None:
@@ -340,8 +340,8 @@ def find_report(report: str | type[Any]) -> AnyReport:
     name = report if isinstance(report, str) else getattr(report, "name", repr(report))
     if name not in report_names():
         raise ValueError(unknown("report", name, report_names()))
-    found: AnyReport = importlib.import_module(f"{ROOM}.{name}").REPORT
-    return found
+    declaration: AnyReport = importlib.import_module(f"{ROOM}.{name}").REPORT
+    return declaration
 
 
 def report_of(trace: Trace, report: str | type[Any], window: WindowOptions, parameters: Mapping[str, Any]) -> Any:
@@ -358,12 +358,12 @@ def report_of(trace: Trace, report: str | type[Any], window: WindowOptions, para
 def ask_one(trace: Trace, declaration: ReportDeclaration[P, A], parameters: P, window: WindowOptions) -> A:
     """The answer of one report. A TraceError that ends the reading has the answer so far as `report`."""
     try:
-        found = ask(trace, [Asked(declaration, parameters)], window)
+        answers = ask(trace, [Asked(declaration, parameters)], window)
     except TraceError as error:
         if isinstance(error.report, dict):
             error.report = error.report[declaration.name]
         raise
-    answer: A = found[declaration.name]  # type: ignore[assignment]
+    answer: A = answers[declaration.name]  # type: ignore[assignment]
     return answer
 
 

@@ -140,10 +140,10 @@ def _with_shares(rows: ReportTable[object]) -> ReportTable[object]:
     """Rows whose shares are of the whole, heaviest first unless they are a tree."""
     tree = shape_of(rows.row_class).tree
     for share, names in shares_of(rows.row_class).items():
-        held = next((rows.column(name) for name in names if rows.column(name).known.any()), None)
-        if held is None:
+        weights = next((rows.column(name) for name in names if rows.column(name).known.any()), None)
+        if weights is None:
             continue
-        weight = held.filled(0).astype(np.float64)
+        weight = weights.filled(0).astype(np.float64)
         whole = weight.sum() if tree is None else weight[rows.numbers(tree.depth) == 0].sum()
         rows = rows.replaced(**{share: weight / whole if whole else [None] * len(rows)})
         if tree is None:
@@ -151,17 +151,17 @@ def _with_shares(rows: ReportTable[object]) -> ReportTable[object]:
     return rows
 
 
-def _coverage(found: Sequence[Coverage]) -> Coverage:
-    if len(set(found)) == 1:
-        return found[0]
+def _coverage(coverages: Sequence[Coverage]) -> Coverage:
+    if len(set(coverages)) == 1:
+        return coverages[0]
     return "partial"
 
 
 def _notes(answers: Sequence[Answer[object]], processes: int) -> tuple[Note, ...]:
     """Each note once."""
-    found = []
+    notes = []
     for answer in answers:
-        found += [note for note in answer.notes if note not in found]
+        notes += [note for note in answer.notes if note not in notes]
     several = Note(
         "several-processes",
         "info",
@@ -170,43 +170,43 @@ def _notes(answers: Sequence[Answer[object]], processes: int) -> tuple[Note, ...
         {"processes": processes},
         "ask for one of them with process_id",
     )
-    return (*found, several)
+    return (*notes, several)
 
 
-def _facts(found: Sequence[Any]) -> Any:
+def _facts(by_process: Sequence[Any]) -> Any:
     """What all agree on."""
-    first = found[0]
+    first = by_process[0]
     differing = {
         field.name: () if isinstance(getattr(first, field.name), tuple) else None
         for field in attrs.fields(type(first))
-        if any(getattr(facts, field.name) != getattr(first, field.name) for facts in found)
+        if any(getattr(facts, field.name) != getattr(first, field.name) for facts in by_process)
     }
     return attrs.evolve(first, **differing)
 
 
-def merged_metric(found: Sequence[Metric], several: str = _SEVERAL) -> Metric:
+def merged_metric(metrics: Sequence[Metric], several: str = _SEVERAL) -> Metric:
     """One metric from several of the same name; null, with the reason, if one of them is.
 
     Also null, with the reason `several`, if its declaration says `none`.
     """
-    first = found[0]
+    first = metrics[0]
     if first.merge == "none":
         return attrs.evolve(first, value=None, low=None, high=None, reason=several)
-    values = [metric.value for metric in found if metric.value is not None]
-    if len(values) < len(found):
+    values = [metric.value for metric in metrics if metric.value is not None]
+    if len(values) < len(metrics):
         # One that is unknown may be the largest: neither a sum nor a maximum is known then.
-        reason = next(metric.reason for metric in found if metric.value is None)
+        reason = next(metric.reason for metric in metrics if metric.value is None)
         return first.unknown(reason)
     merge: Mapping[str, Any] = {"sum": sum, "max": max, "min": min}
     bounds: dict[str, Any] = {}
     for bound in ("low", "high"):
-        limits = [getattr(m, bound) if getattr(m, bound) is not None else m.value for m in found]
-        known = any(getattr(m, bound) is not None for m in found)
+        limits = [getattr(m, bound) if getattr(m, bound) is not None else m.value for m in metrics]
+        known = any(getattr(m, bound) is not None for m in metrics)
         # One that has only the other bound may be anything on this side.
-        known = known and not any(m.bounded and getattr(m, bound) is None for m in found)
+        known = known and not any(m.bounded and getattr(m, bound) is None for m in metrics)
         bounds[bound] = merge[first.merge]([limit for limit in limits if limit is not None]) if known else None
-    made = attrs.evolve(first, value=merge[first.merge](values), reason=None, **bounds)
-    return made if made.bounded or not any(m.bounded for m in found) else made.unknown(MISSING)
+    merged = attrs.evolve(first, value=merge[first.merge](values), reason=None, **bounds)
+    return merged if merged.bounded or not any(m.bounded for m in metrics) else merged.unknown(MISSING)
 
 
 _SPECIAL: Final = re.compile(r"([*?[])")
@@ -299,24 +299,24 @@ class ReportReading:
     @property
     def selectors(self) -> tuple[str, ...]:
         """The events that any of the reports wants."""
-        wanted = (name for made in self._first for name in made.selectors)
-        found = tuple(dict.fromkeys(map(patient, wanted)))
-        return (*found, patient(CUT.selector), patient(JOINED.selector)) if found else ()
+        wanted = (name for collector in self._first for name in collector.selectors)
+        wanted_selectors = tuple(dict.fromkeys(map(patient, wanted)))
+        return (*wanted_selectors, patient(CUT.selector), patient(JOINED.selector)) if wanted_selectors else ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Those selectors of the reports that are names, not patterns: what `one_event` is asked for."""
-        named = (name for made in self._first for name in made.selectors if not is_glob(name))
+        named = (name for collector in self._first for name in collector.selectors if not is_glob(name))
         return tuple(dict.fromkeys(named))
 
     @property
     def stacks(self) -> bool:
         """Whether any report wants stacks."""
-        return any(made.stacks for made in self._first)
+        return any(collector.stacks for collector in self._first)
 
     def headers(self, info: TraceInfo) -> tuple[str, ...]:
         """The header columns that the chunks must have."""
-        wanted = dict.fromkeys(("time_ns", *(name for made in self._first for name in made.headers)))
+        wanted = dict.fromkeys(("time_ns", *(name for collector in self._first for name in collector.headers)))
         return (*wanted, _PROCESS) if info.version >= MANY_PROCESSES else tuple(wanted)
 
     def take(self, chunk: TableChunk, holes: Sequence[Hole], info: TraceInfo, window: TimeWindow = _WHOLE) -> None:
@@ -339,14 +339,14 @@ class ReportReading:
         self._unfit.update(chunk.unfit)
         self._place += len(chunk.headers)
         processes = _by_process(events, info, self._takes)
-        for place, (made, collectors) in enumerate(zip(self._first, self._collectors, strict=True)):
+        for place, (first, collectors) in enumerate(zip(self._first, self._collectors, strict=True)):
             known = list(collectors)
-            for process, mine in processes.items():
-                wanted = self._wanted(made.selectors, mine)
+            for process, own in processes.items():
+                wanted = self._wanted(first.selectors, own)
                 if process in collectors:
                     if wanted or holes:
                         collectors[process].take(ReportChunk(wanted, tuple(holes), window, self.awaits))
-                elif wanted.keys() - made.beside:
+                elif wanted.keys() - first.beside:
                     self._of(place, process).take(ReportChunk(wanted, (*self._holes, *holes), window, self.awaits))
             if holes:
                 for process in known:
@@ -385,20 +385,20 @@ class ReportReading:
         answers: dict[str, Answer[object]] = {}
         for place, one in enumerate(self.asked):
             collectors = self._collectors[place]
-            mine = without_stacks if known.stackless and self._first[place].stacks else troubles
+            own = without_stacks if known.stackless and self._first[place].stacks else troubles
             # Nothing that the report selects occurred in any process: then it is about no one of them.
             idle = not collectors and self._only is None
             if not collectors:
-                self._told(place, default, window)
-            found = []
+                self._tell(place, default, window)
+            parts = []
             unfit = self._unfit_of(self._first[place].selectors)
             for process in sorted(collectors, key=lambda number: -1 if number is None else number):
                 collector = collectors[process]
                 if rest:
                     collector.take(ReportChunk({}, tuple(rest), window))
                 kinds = seen.every if idle else seen.told_of(process)
-                found.append(collector.finish(self._context(one, process, known, kinds, mine, nothing, unfit)))
-            answers[one.declaration.name] = self._noted(merged(found))
+                parts.append(collector.finish(self._context(one, process, known, kinds, own, nothing, unfit)))
+            answers[one.declaration.name] = self._noted(merged(parts))
         return answers
 
     def _noted(self, answer: Answer[object]) -> Answer[object]:
@@ -456,11 +456,11 @@ class ReportReading:
             if event in one or any(fits(selector, event) for selector in globs)
         }
 
-    def _told(self, place: int, process: int | None, window: TimeWindow) -> None:
+    def _tell(self, place: int, process: int | None, window: TimeWindow) -> None:
         """See that a process without events has a collector, which knows of all holes."""
-        made = self._of(place, process)
+        collector = self._of(place, process)
         if self._holes:
-            made.take(ReportChunk({}, tuple(self._holes), window))
+            collector.take(ReportChunk({}, tuple(self._holes), window))
 
     def _context(
         self,
@@ -520,15 +520,15 @@ def _by_process(
     """The rows of each process that is taken; of a trace that has one, all."""
     if info.version < MANY_PROCESSES:
         return {info.process_id: dict(events)} if takes(info.process_id) else {}
-    found: dict[int | None, dict[tuple[str, str], Gathered]] = {}
+    gathered: dict[int | None, dict[tuple[str, str], Gathered]] = {}
     for event, rows in events.items():
         column = rows.table.column(_PROCESS)
         numbers = np.where(column.known, column.values.astype(np.int64), -1)
         for number, places in groups(numbers):
             process = None if number < 0 else number
             if takes(process):
-                found.setdefault(process, {})[event] = rows if len(places) == len(numbers) else rows.only(places)
-    return found
+                gathered.setdefault(process, {})[event] = rows if len(places) == len(numbers) else rows.only(places)
+    return gathered
 
 
 class HoleQueue:
@@ -549,5 +549,5 @@ class HoleQueue:
 
     def rest(self) -> list[Hole]:
         """All that are left."""
-        found, self._waiting = self._waiting, []
-        return found
+        waiting, self._waiting = self._waiting, []
+        return waiting

@@ -273,8 +273,8 @@ class TimeWindow(Value):
     def overlap(self, starts: Ints, ends: Ints) -> Ints:
         """How much of each span lies inside, in ns. Those of adjacent windows add up to the whole."""
         inside = np.minimum(ends, self.high) - np.maximum(starts, self.low)
-        found: Ints = np.maximum(inside, 0)
-        return found
+        overlapping: Ints = np.maximum(inside, 0)
+        return overlapping
 
 
 @frozen
@@ -328,8 +328,8 @@ class JoinedRun:
         """What the first of these marks says, None without one; and how many of them, left out, say what cannot be."""
         columns = () if marks is None else (marks.column(name).tolist() for name in JOINED.names)
         every = [cls(*values) for values in zip(*columns, strict=True)]
-        found = [one for one in every if one.uncertainty_ns >= 0 and 0 <= one.contradicting <= one.compared]
-        return (found[0] if found else None), len(every) - len(found)
+        trusted = [one for one in every if one.uncertainty_ns >= 0 and 0 <= one.contradicting <= one.compared]
+        return (trusted[0] if trusted else None), len(every) - len(trusted)
 
     def note(self) -> Note:
         """What everybody must know who reads times of both."""

@@ -51,13 +51,13 @@ def holes_of(losses: Iterable[Loss], destroyed: Iterable[Loss], lost: int, missi
     `lost` and `missing` count all events; if the limited lists are shorter, whatever they leave out lies at an unknown
     time after their last entry.
     """
-    found = []
+    holes = []
     for listed, total, cause in ((list(losses), lost, "loss"), (list(destroyed), missing, "damage")):
-        found += [_hole(loss, cause) for loss in listed]
+        holes += [_hole(loss, cause) for loss in listed]
         rest = total - sum(loss.count for loss in listed)
         if listed and rest > 0:
-            found.append(_hole(Loss(-1, rest, listed[-1].start_ns, FOREVER), cause))
-    return tuple(sorted(found, key=lambda hole: (hole.end_ns, hole.start_ns)))
+            holes.append(_hole(Loss(-1, rest, listed[-1].start_ns, FOREVER), cause))
+    return tuple(sorted(holes, key=lambda hole: (hole.end_ns, hole.start_ns)))
 
 
 def trace_holes(trace: Trace) -> tuple[Hole, ...]:
@@ -86,7 +86,7 @@ class Marks:
         for hole in holes:
             by_thread.setdefault(hole.thread_id, []).append(hole)
         self._nobody = _Stretches(by_thread.pop(None, []))
-        self._threads = {thread: _Stretches(found) for thread, found in by_thread.items() if thread is not None}
+        self._threads = {thread: _Stretches(stretches) for thread, stretches in by_thread.items() if thread is not None}
 
     def __bool__(self) -> bool:
         return bool(self._all)
@@ -95,27 +95,27 @@ class Marks:
         """Whether each span, both ends included, touches a hole: of one of its threads, or, without, of any."""
         if not threads:
             return self._all.touched(starts, ends)
-        found = self._nobody.touched(starts, ends)
+        touched = self._nobody.touched(starts, ends)
         if not self._threads:
-            return found
+            return touched
         known = np.array(sorted(self._threads), dtype=np.uint64)
         for column in threads:
             numbers = column.astype(np.uint64)
             place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
             rows = np.flatnonzero(known[place] == numbers)
             # Each row is looked at for its own thread only, however many there are.
-            for number, mine in groups(place, rows):
-                found[mine] |= self._threads[int(known[number])].touched(starts[mine], ends[mine])
-        return found
+            for number, spans in groups(place, rows):
+                touched[spans] |= self._threads[int(known[number])].touched(starts[spans], ends[spans])
+        return touched
 
 
 class _Stretches:
     """Stretches in order of their start, and how far those so far reach."""
 
     def __init__(self, holes: Sequence[Hole]) -> None:
-        found = sorted((hole.start_ns, hole.end_ns) for hole in holes)
-        self.starts = np.array([start for start, _ in found], dtype=np.int64)
-        self.reach = np.maximum.accumulate(np.array([end for _, end in found], dtype=np.int64))
+        stretches = sorted((hole.start_ns, hole.end_ns) for hole in holes)
+        self.starts = np.array([start for start, _ in stretches], dtype=np.int64)
+        self.reach = np.maximum.accumulate(np.array([end for _, end in stretches], dtype=np.int64))
 
     def __bool__(self) -> bool:
         return len(self.starts) > 0
@@ -157,10 +157,10 @@ class Troubles:
     def few(self) -> tuple[Hole, ...]:
         """What was lost in the window, where that is little and nothing else is missing: it bounds what may have been;
         else nothing."""
-        mine = tuple(hole for hole in self.holes if _meets(hole, self.window))
-        known = all(hole.cause == "loss" and hole.end_ns < FOREVER and hole.followed for hole in mine)
+        lost = tuple(hole for hole in self.holes if _meets(hole, self.window))
+        known = all(hole.cause == "loss" and hole.end_ns < FOREVER and hole.followed for hole in lost)
         alone = self.complete and not self.damaged and self.part.whole and self.join is None
-        return mine if known and alone and sum(hole.count for hole in mine) <= FEW else ()
+        return lost if known and alone and sum(hole.count for hole in lost) <= FEW else ()
 
     @cached_property
     def gaps(self) -> Marks:
@@ -174,38 +174,38 @@ class Troubles:
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """Notes on what was lost and what is damaged in the window, and on what was replaced."""
-        found = []
+        notes = []
         for cause, id, what in (("loss", "losses", "lost while recording"), ("damage", "damage", "destroyed")):
-            mine = [h for h in self.holes if h.cause == cause and _meets(h, self.window)]
-            if mine:
-                count = sum(h.count for h in mine)
-                threads = len({h.thread_id for h in mine})
+            own_holes = [h for h in self.holes if h.cause == cause and _meets(h, self.window)]
+            if own_holes:
+                count = sum(h.count for h in own_holes)
+                threads = len({h.thread_id for h in own_holes})
                 text = f"{counted(count, 'event was', 'events were')} {what} on {counted(threads, 'thread')}"
                 text += "; rows that may be affected are marked, and facts count what was recorded"
-                found.append(Note(id, "warning", text, ("lossy", "facts"), {"events": count}))
-        if self.damaged and not any(note.id == "damage" for note in found):
+                notes.append(Note(id, "warning", text, ("lossy", "facts"), {"events": count}))
+        if self.damaged and not any(note.id == "damage" for note in notes):
             text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing nearby"
-            found.append(Note("damage", "error", text, ("facts",), {"places": self.damaged}))
+            notes.append(Note("damage", "error", text, ("facts",), {"places": self.damaged}))
         stackless = sum(hole.count for hole in self.holes if hole.cause == "stacks" and _meets(hole, self.window))
         if stackless:
-            found.append(
+            notes.append(
                 Note("missing-stacks", "error", missing_stacks(stackless), ("lossy", "facts"), {"events": stackless})
             )
         if not self.part.whole:
             text = "the trace is a part of another; what happened before or after it is unknown"
-            found.append(Note("cut", "info", text))
+            notes.append(Note("cut", "info", text))
         if not self.complete and self.window.high > self.known_ns:
             text = (
                 f"the end of the trace is missing: from {duration_text(self.known_ns)} on events may be missing, and "
                 "anything without an end may in fact have ended; facts count what was recorded"
             )
-            found.append(Note("no-end", "warning", text, ("facts",)))
+            notes.append(Note("no-end", "warning", text, ("facts",)))
         if self.join is not None:
-            found.append(self.join.note())
+            notes.append(self.join.note())
         if self.redacted:
             text = "the trace is redacted: sensitive texts are replaced, different texts by different words"
-            found.append(Note("redacted", "info", text))
-        return tuple(found)
+            notes.append(Note("redacted", "info", text))
+        return tuple(notes)
 
 
 def _meets(hole: Hole, window: TimeWindow) -> bool:
@@ -238,9 +238,9 @@ class ReportTable(Generic[R_co]):
     @classmethod
     def of(cls, row_class: type[R], rows: Iterable[R]) -> ReportTable[R]:
         """A table of these rows."""
-        held = list(rows)
+        listed = list(rows)
         return cls.from_columns(
-            row_class, {c.name: [getattr(row, c.name) for row in held] for c in columns_of(row_class)}
+            row_class, {c.name: [getattr(row, c.name) for row in listed] for c in columns_of(row_class)}
         )
 
     @classmethod
@@ -315,8 +315,8 @@ class ReportTable(Generic[R_co]):
 
     def replaced(self, **columns: Any) -> ReportTable[R_co]:
         """The same rows with other values in some columns."""
-        held = {field.name: self.table.column(field.name) for field in self.table.fields}
-        return ReportTable.from_columns(self.row_class, {**held, **columns})
+        column_values = {field.name: self.table.column(field.name) for field in self.table.fields}
+        return ReportTable.from_columns(self.row_class, {**column_values, **columns})
 
     def column(self, name: str) -> Column:
         """A column with its nulls. Raises KeyError if there is none."""
@@ -408,7 +408,7 @@ def _is_list(field: TableField) -> bool:
     return field.type.kind == "list"
 
 
-def _held(type: ColumnType, cells: list[int | None]) -> list[int | None]:
+def _clipped(type: ColumnType, cells: list[int | None]) -> list[int | None]:
     room = np.iinfo(type.dtype)
     return [None if cell is None else max(int(room.min), min(cell, int(room.max))) for cell in cells]
 
@@ -417,16 +417,16 @@ def _column(field: TableField, values: Any) -> Column:
     if isinstance(values, Column):
         if values.type != field.type:
             raise ValueError(f"{field.name} is {values.type}, and {field.type} was declared")
-        made = values
+        column = values
     elif isinstance(values, np.ndarray) and values.dtype != object:
-        made = number_column(field.type.kind, values)
+        column = number_column(field.type.kind, values)
     else:
         cells = list(values)
         try:
-            made = from_values(field.type, cells)
+            column = from_values(field.type, cells)
         except OverflowError:
             # A sum of crafted numbers: the nearest that the column can hold.
-            made = from_values(field.type, _held(field.type, cells))
-    if not field.nullable and made.valid is not None and not made.valid.all():
+            column = from_values(field.type, _clipped(field.type, cells))
+    if not field.nullable and column.valid is not None and not column.valid.all():
         raise ValueError(f"{field.name} has nulls, but was not declared with `| None`")
-    return made
+    return column

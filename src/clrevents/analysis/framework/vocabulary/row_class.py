@@ -63,7 +63,7 @@ class RowShape:
 def _row_html(row: Any) -> str:
     """One row, or facts: a line for each column that says something."""
     cells = [(c, getattr(row, c.name)) for c in columns_of(type(row))]
-    lines = [(heading(c.name, c.cell), short_cell(c, held)) for c, held in cells if held not in (None, (), False)]
+    lines = [(heading(c.name, c.cell), short_cell(c, value)) for c, value in cells if value not in (None, (), False)]
     return framed_html(f"<b>{html_text(type(row).__name__)}</b>{html_table((), lines)}", lambda: repr(row))
 
 
@@ -127,12 +127,12 @@ def row(
     """
 
     def make(body: C) -> C:
-        made = frozen(kw_only=True)(body)
-        made._repr_html_ = _row_html
+        cls = frozen(kw_only=True)(body)
+        cls._repr_html_ = _row_html
         shape = RowShape(span, at, since, threads, text, tree)
-        if shape != RowShape() or not hasattr(made, _SHAPE):
-            setattr(made, _SHAPE, shape)
-        return made
+        if shape != RowShape() or not hasattr(cls, _SHAPE):
+            setattr(cls, _SHAPE, shape)
+        return cls
 
     return make if cls is None else make(cls)
 
@@ -156,8 +156,8 @@ class SpanRow(Row):
 
 def shape_of(row_class: type[Any]) -> RowShape:
     """How the rows of a class lie in time."""
-    found: RowShape = getattr(row_class, _SHAPE)
-    return found
+    shape: RowShape = getattr(row_class, _SHAPE)
+    return shape
 
 
 def columns_of(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
@@ -175,16 +175,16 @@ def columns_of(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
 
 def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
     hints = typing.get_type_hints(row_class, include_extras=True)
-    found, wrong = [], []
+    columns, wrong = [], []
     for field in attrs.fields(row_class):
         description = field.metadata.get("description", "")
         if not description.endswith("."):
             wrong.append(f'{field.name}: describe it with one sentence, column("…")')
         try:
-            found.append(column_of(field.name, hints[field.name], description, field.metadata.get("importance", 2)))
+            columns.append(column_of(field.name, hints[field.name], description, field.metadata.get("importance", 2)))
         except TypeError as error:
             wrong.append(str(error))
-    names = {column.name for column in found}
+    names = {column.name for column in columns}
     shape = shape_of(row_class)
     tree = () if shape.tree is None else (shape.tree.depth, shape.tree.name, shape.tree.weight)
     for name in (*(shape.span or ()), shape.at, shape.since, *shape.threads, shape.text, *tree):
@@ -196,7 +196,7 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
         wrong.append(f"{row_class.__name__} extends SpanRow: say which columns are its span, @row(span=(…, …))")
     if sum(part is not None for part in (shape.span, shape.at, shape.since)) > 1:
         wrong.append(f"{row_class.__name__} has more than one of span, at and since")
-    kinds = {column.name: column for column in found}
+    kinds = {column.name: column for column in columns}
     for name, cell in [(n, "time") for n in (*(shape.span or ()), shape.at, shape.since)] + [
         (n, "thread") for n in shape.threads
     ]:
@@ -208,7 +208,7 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
         wrong.append(f"{shape.text}: the shape of {row_class.__name__} needs private texts there")
     if wrong:
         raise TypeError(f"{row_class.__name__}: {'; '.join(wrong)}")
-    return tuple(sorted(found, key=lambda c: (c.name != "process_id", c.name in _LAST and _LAST.index(c.name) + 1)))
+    return tuple(sorted(columns, key=lambda c: (c.name != "process_id", c.name in _LAST and _LAST.index(c.name) + 1)))
 
 
 def as_columns(row_class: type[Any], rows: Sequence[Any]) -> Mapping[str, list[Any]]:

@@ -41,7 +41,7 @@ class PeopleRows(Protocol):
 def people_columns(rows: PeopleRows) -> list[ColumnDeclaration]:
     """The columns that people see: not hidden ones, nor those that say nothing in these rows."""
     hidden = hidden_columns(rows.row_class)
-    found = []
+    columns = []
     for column in columns_of(rows.row_class):
         if column.name in hidden or (column.nullable and not any(v is not None for v in _values(rows, column.name))):
             continue
@@ -49,8 +49,8 @@ def people_columns(rows: PeopleRows) -> list[ColumnDeclaration]:
             values = set(_values(rows, column.name))
             if values <= {None, False} or (column.name == "process_id" and len(values) < 2):
                 continue
-        found.append(column)
-    return found
+        columns.append(column)
+    return columns
 
 
 def shown_columns(rows: PeopleRows, wanted: Sequence[str] = ()) -> list[ColumnDeclaration]:
@@ -63,8 +63,8 @@ def shown_columns(rows: PeopleRows, wanted: Sequence[str] = ()) -> list[ColumnDe
 
 
 def _values(rows: PeopleRows, name: str) -> list[Any]:
-    found: list[Any] = rows.column(name).tolist()
-    return found
+    values: list[Any] = rows.column(name).tolist()
+    return values
 
 
 def _whole_cell(column: ColumnDeclaration, value: object) -> str:
@@ -80,13 +80,13 @@ def column_texts(
     """The cells of each column as text, not escaped; names of a tree are indented."""
     tree = shape_of(rows.row_class).tree
     depths = [0] * len(rows) if tree is None else rows.column(tree.depth).tolist()
-    found = []
+    text_columns = []
     for column in columns:
         texts = [text_of(column, value) for value in _values(rows, column.name)]
         if tree is not None and column.name == tree.name:
             texts = [f"{indent * min(max(d, 0), _DEEPEST)}{text}" for d, text in zip(depths, texts, strict=True)]
-        found.append(texts)
-    return found
+        text_columns.append(texts)
+    return text_columns
 
 
 def text_last(column: ColumnDeclaration) -> int:
@@ -102,18 +102,20 @@ def told_columns(
     """Columns for a table that fits, but those of dashes. The one that tells most rows apart always stays; without one
     that is declared to, the first name does.
     """
-    told = [(c, cells) for c, cells in zip(columns, texts, strict=True) if any(text not in ("", "-") for text in cells)]
-    kept = [c for c, _ in told if c.importance == 0]
+    telling = [
+        (c, cells) for c, cells in zip(columns, texts, strict=True) if any(text not in ("", "-") for text in cells)
+    ]
+    kept = [c for c, _ in telling if c.importance == 0]
     if not kept:
-        kept = [c for c, _ in told if text_kind(c.cell) in ("name", "text")][:1]
-    apart = {c: len(set(cells)) for c, cells in told if c.cell.name not in _AMOUNTS}
+        kept = [c for c, _ in telling if text_kind(c.cell) in ("name", "text")][:1]
+    apart = {c: len(set(cells)) for c, cells in telling if c.cell.name not in _AMOUNTS}
     most = max(apart.values(), default=0)
-    ranks = {c: 0 if c in kept else c.importance for c, _ in told}
+    ranks = {c: 0 if c in kept else c.importance for c, _ in telling}
     if apart and all(apart.get(c, 0) < most for c in kept):
         ranks[next(c for c in sorted(apart, key=text_last, reverse=True) if apart[c] == most)] = -1
     return [
         TextColumn(heading(c.name, c.cell, raw), list(map(safe, cells)), text_kind(c.cell), ranks[c])
-        for c, cells in told
+        for c, cells in telling
     ]
 
 

@@ -196,14 +196,14 @@ class ActivityTables:
     def names(self) -> ReportTable[ActivityName]:
         """Sums of those that started in the window, longest total first."""
         rows = []
-        for number, mine in groups(self._source, np.flatnonzero(self.begun)):
+        for number, places in groups(self._source, np.flatnonzero(self.begun)):
             source = self._sources[number]
-            took = np.sort(self.duration[mine[self.stopped[mine]]])
+            took = np.sort(self.duration[places[self.stopped[places]]])
             rows.append(
                 ActivityName(
                     provider=source.provider,
                     name=source.name,
-                    count=len(mine),
+                    count=len(places),
                     stopped=len(took),
                     total_ns=int(took.sum()) if len(took) else None,
                     p50_ns=nearest_rank(took, 50),
@@ -236,19 +236,19 @@ class ActivityTables:
 
     def orphans(self) -> ReportTable[OrphanStop]:
         """Stops without a start, in order of time."""
-        found = self._forest.orphans
-        sources = [signal.source or ActivitySource("", "") for signal in found]
-        ids = [self._id(signal.activity) for signal in found]
+        orphans = self._forest.orphans
+        sources = [signal.source or ActivitySource("", "") for signal in orphans]
+        ids = [self._id(signal.activity) for signal in orphans]
         return self._context.table(
             OrphanStop,
             {
-                "time_ns": [signal.time_ns for signal in found],
-                "thread_id": [signal.thread_id for signal in found],
+                "time_ns": [signal.time_ns for signal in orphans],
+                "thread_id": [signal.thread_id for signal in orphans],
                 "provider": [source.provider for source in sources],
                 "name": [source.name for source in sources],
                 "activity_id": [id[0] for id in ids],
                 "activity_path": [id[1] for id in ids],
-                "reason": ["no_id" if signal.activity is None else "no_start" for signal in found],
+                "reason": ["no_id" if signal.activity is None else "no_start" for signal in orphans],
             },
         )
 
@@ -260,11 +260,11 @@ class ActivityTables:
         """An id as text, and its path."""
         if id is None:
             return None, None
-        found = self._paths.get(id)
-        if found is None:
+        texts = self._paths.get(id)
+        if texts is None:
             guid = UUID(bytes=id)
-            found = self._paths[id] = str(guid), activity_path(guid, self._context.process_id)
-        return found
+            texts = self._paths[id] = str(guid), activity_path(guid, self._context.process_id)
+        return texts
 
     def _parents(self) -> tuple[Ints, Mask]:
         """The parent of each, and which of these are known from tasks.
@@ -448,7 +448,7 @@ class ActivitiesCollector(Collector[ActivitiesReport]):
             "stopped": int((begun & tables.stopped).sum()),
             "never_stopped": int((begun & ~tables.stopped).sum()),
             "orphans": len(orphans),
-            "ambiguous": sum(flag for flag, mine in zip(ambiguous, begun.tolist(), strict=True) if mine),
+            "ambiguous": sum(flag for flag, begins in zip(ambiguous, begun.tolist(), strict=True) if begins),
         }
         complete = known and not forest.left_out
         return context.answer(

@@ -174,22 +174,22 @@ class AllocationTables:
 
     def types(self) -> ReportTable[AllocatedType]:
         """By type."""
-        found = _ordered(self.sums.by(type=self._type_of()))
-        texts = from_values(ColumnType("string"), [self._names[place] for place in found.keys["type"].tolist()])
-        return self._context.table(AllocatedType, {**self._columns(found), "type": texts})
+        groups = _ordered(self.sums.by(type=self._type_of()))
+        texts = from_values(ColumnType("string"), [self._names[place] for place in groups.keys["type"].tolist()])
+        return self._context.table(AllocatedType, {**self._columns(groups), "type": texts})
 
     def kinds(self) -> ReportTable[AllocatedKind]:
         """By kind of heap."""
-        found = _ordered(self.sums.by(kind=self.sums.keys["kind"]))
-        words = [kind_word(kind) for kind in found.keys["kind"].tolist()]
-        return self._context.table(AllocatedKind, {**self._columns(found), "kind": words})
+        groups = _ordered(self.sums.by(kind=self.sums.keys["kind"]))
+        words = [kind_word(kind) for kind in groups.keys["kind"].tolist()]
+        return self._context.table(AllocatedKind, {**self._columns(groups), "kind": words})
 
     def threads(self) -> ReportTable[AllocatingThread]:
         """By thread. A loss of another thread's events does not spoil a row."""
-        found = _ordered(self.sums.by(thread=self.sums.keys["thread"]))
-        ids = [self._reading.threads[number] for number in found.keys["thread"].tolist()]
+        groups = _ordered(self.sums.by(thread=self.sums.keys["thread"]))
+        ids = [self._reading.threads[number] for number in groups.keys["thread"].tolist()]
         names = [None if id is None else self._context.thread_names.get(id) for id in ids]
-        values = {**self._columns(found), "thread_id": ids, "thread_name": names, "lossy": self._lossy_threads(ids)}
+        values = {**self._columns(groups), "thread_id": ids, "thread_name": names, "lossy": self._lossy_threads(ids)}
         if self._context.touched():
             # It does spoil what all threads allocated.
             values["share"] = [None] * len(ids)
@@ -197,14 +197,14 @@ class AllocationTables:
 
     def stacks(self) -> ReportTable[AllocatingStack]:
         """By call stack."""
-        found = _ordered(self.sums.by(frames=self._stack_of))
-        return self._context.table(AllocatingStack, {**self._columns(found), **self._stacks(found.keys["frames"])})
+        groups = _ordered(self.sums.by(frames=self._stack_of))
+        return self._context.table(AllocatingStack, {**self._columns(groups), **self._stacks(groups.keys["frames"])})
 
     def type_stacks(self) -> ReportTable[AllocatedTypeStack]:
         """By type and call stack."""
-        found = _ordered(self.sums.by(type=self._type_of(), frames=self._stack_of))
-        texts = from_values(ColumnType("string"), [self._names[place] for place in found.keys["type"].tolist()])
-        values = {**self._columns(found), **self._stacks(found.keys["frames"]), "type": texts}
+        groups = _ordered(self.sums.by(type=self._type_of(), frames=self._stack_of))
+        texts = from_values(ColumnType("string"), [self._names[place] for place in groups.keys["type"].tolist()])
+        values = {**self._columns(groups), **self._stacks(groups.keys["frames"]), "type": texts}
         return self._context.table(AllocatedTypeStack, values)
 
     def timeline(self) -> ReportTable[AllocationInterval]:
@@ -243,20 +243,20 @@ class AllocationTables:
     def _type_of(self) -> Ints:
         return self._named[self.sums.keys["type"]]
 
-    def _columns(self, found: GroupedAllocations) -> dict[str, Cells]:
+    def _columns(self, groups: GroupedAllocations) -> dict[str, Cells]:
         """What every table has."""
         total = self.sums.total("bytes")
-        low, high = self._interval(found.values)
+        low, high = self._interval(groups.values)
         lossy = self.lossy()
         return {
-            "share": [amount / total if total else None for amount in found.values["bytes"].tolist()],
-            "bytes": found.values["bytes"],
+            "share": [amount / total if total else None for amount in groups.values["bytes"].tolist()],
+            "bytes": groups.values["bytes"],
             "low_bytes": low,
             "high_bytes": high,
-            "large_bytes": found.values["large"],
-            "count": self.counts(found.values["object_parts"]),
-            "samples": found.values["samples"],
-            "lossy": [lossy] * len(found),
+            "large_bytes": groups.values["large"],
+            "count": self.counts(groups.values["object_parts"]),
+            "samples": groups.values["samples"],
+            "lossy": [lossy] * len(groups),
         }
 
     def counts(self, parts: Ints) -> list[int | None] | Ints:
@@ -300,9 +300,9 @@ class AllocationTables:
 _TIMELINE: Final = ("start_ns", "end_ns", "bytes", "low_bytes", "high_bytes", "large_bytes", "samples")
 
 
-def _ordered(found: GroupedAllocations) -> GroupedAllocations:
+def _ordered(groups: GroupedAllocations) -> GroupedAllocations:
     """The most bytes first, then the most events, then what began first."""
-    return found.take(np.lexsort((found.first, -found.values["samples"], -found.values["bytes"])))
+    return groups.take(np.lexsort((groups.first, -groups.values["samples"], -groups.values["bytes"])))
 
 
 def _stack_columns(merged: MergedStacks, ids: Ints, raw: bool) -> dict[str, Column]:
@@ -465,7 +465,7 @@ def _metrics(
     evidence: Evidence = "event" if source == "objects" else "sample"
     objects = None if source in ("ticks", None) else (sums.total("object_parts") + PARTS // 2) // PARTS
     low, high = _bounds(sums) if source == "samples" else (None, None)
-    found = {
+    metrics = {
         "bytes_total": attrs.evolve(context.metric("bytes_total", sums.total("bytes"), evidence), low=low, high=high),
         "large_total": context.metric("large_total", sums.total("large"), evidence),
         "objects": context.metric("objects", objects, evidence),
@@ -473,8 +473,8 @@ def _metrics(
     }
     if objects is None:
         reason = "ticks do not count objects" if source else "no event has objects"
-        found["objects"] = attrs.evolve(found["objects"], reason=reason)
-    return found
+        metrics["objects"] = attrs.evolve(metrics["objects"], reason=reason)
+    return metrics
 
 
 def _bounds(sums: GroupedAllocations) -> tuple[int, int]:
@@ -503,11 +503,11 @@ def _notes(
     tables: AllocationTables,
     types: ReportTable[AllocatedType],
 ) -> tuple[Note, ...]:
-    found = []
-    held = [s for s in SOURCES if reading.sums[s].events]
-    if source is None and asked != BEST and held:
-        text = f"the trace has no {asked}; it has {' and '.join(held)}"
-        found.append(Note("no-source", "warning", text, ("source",), remedy=f"ask for {held[0]}"))
+    notes = []
+    recorded = [s for s in SOURCES if reading.sums[s].events]
+    if source is None and asked != BEST and recorded:
+        text = f"the trace has no {asked}; it has {' and '.join(recorded)}"
+        notes.append(Note("no-source", "warning", text, ("source",), remedy=f"ask for {recorded[0]}"))
     if source == "ticks" and len(tables.sums):
         few = int((types.numbers("samples") < ENOUGH_TICKS).sum())
         if few:
@@ -515,30 +515,30 @@ def _notes(
                 f"{counted(few, 'type')} with fewer than {ENOUGH_TICKS} ticks may be far off: a tick counts for the "
                 "object that crossed the threshold of about 100 KB"
             )
-            found.append(Note("few-ticks", "info", text, ("types", "stacks", "type_stacks"), {"types": few}))
+            notes.append(Note("few-ticks", "info", text, ("types", "stacks", "type_stacks"), {"types": few}))
     if source == "objects" and reading.in_groups:
         text = (
             f"{counted(reading.in_groups, 'event stands', 'events stand')} for several objects, all counted for the "
             "stack of one of them; those after a type's last event are missing"
         )
-        found.append(Note("groups", "warning", text, ("types", "stacks", "type_stacks"), {"events": reading.in_groups}))
+        notes.append(Note("groups", "warning", text, ("types", "stacks", "type_stacks"), {"events": reading.in_groups}))
     nameless = tables.nameless()
     if nameless and tables.advice and source != "objects":
         text = f"{counted(nameless, 'event has', 'events have')} a type whose name was not recorded"
-        found.append(Note("unnamed-types", "info", text, ("type",), {"events": nameless}, tables.advice))
+        notes.append(Note("unnamed-types", "info", text, ("type",), {"events": nameless}, tables.advice))
     if nameless and source == "objects":
         line = str(record_line([ProviderNeed(RUNTIME, 0x280000, 4)]))
         text = f"{counted(nameless, 'object has', 'objects have')} a type whose name was not recorded"
         numbers = {"events": nameless}
-        found.append(Note("unnamed-types", "warning", text, ("type",), numbers, "record type names, too", line))
+        notes.append(Note("unnamed-types", "warning", text, ("type",), numbers, "record type names, too", line))
     if reading.sizeless and source == "samples":
         text = f"{counted(reading.sizeless, 'sample has', 'samples have')} no size; each counts for 102,400 bytes"
-        found.append(Note("no-size", "warning", text, ("bytes", "count"), {"events": reading.sizeless}))
+        notes.append(Note("no-size", "warning", text, ("bytes", "count"), {"events": reading.sizeless}))
     if reading.impossible:
         text = f"{counted(reading.impossible, 'event')} with an impossible size left out"
-        found.append(Note("impossible-size", "warning", text, ("bytes",), {"events": reading.impossible}))
+        notes.append(Note("impossible-size", "warning", text, ("bytes",), {"events": reading.impossible}))
     if source is not None and tables.lossy():
-        found.append(
+        notes.append(
             Note(
                 "too-small",
                 "warning",
@@ -546,7 +546,7 @@ def _notes(
                 ("bytes_total",),
             )
         )
-    return tuple(found)
+    return tuple(notes)
 
 
 REPORT: Final = ReportDeclaration(

@@ -125,33 +125,33 @@ class AllocationSums:
         self._range: tuple[int, int] | None = None
         self._stretches: dict[int, list[int]] = {}
 
-    def take(self, found: AllocationColumns, window: TimeWindow) -> None:
+    def take(self, columns: AllocationColumns, window: TimeWindow) -> None:
         """See some more."""
-        if not len(found):
+        if not len(columns):
             return
-        self.events += len(found)
-        self._widen(int(found.time.min()), int(found.time.max()))
-        inside = window.holds(found.time)
-        held = found if inside.all() else found.take(np.flatnonzero(inside))
-        if not len(held):
+        self.events += len(columns)
+        self._widen(int(columns.time.min()), int(columns.time.max()))
+        inside = window.holds(columns.time)
+        kept = columns if inside.all() else columns.take(np.flatnonzero(inside))
+        if not len(kept):
             return
         values = {
-            "bytes": held.bytes,
-            "large": held.large,
-            "object_parts": held.object_parts,
-            "variance": held.variance,
-            "seen": held.seen,
-            "samples": np.ones(len(held), dtype=np.int64),
+            "bytes": kept.bytes,
+            "large": kept.large,
+            "object_parts": kept.object_parts,
+            "variance": kept.variance,
+            "seen": kept.seen,
+            "samples": np.ones(len(kept), dtype=np.int64),
         }
         keys = {
-            "stack": held.stack,
-            "running": held.running,
-            "type": held.type,
-            "thread": held.thread,
-            "kind": held.kind,
+            "stack": kept.stack,
+            "running": kept.running,
+            "type": kept.type,
+            "thread": kept.thread,
+            "kind": kept.kind,
         }
-        one = GroupedAllocations(keys, values, held.time)
-        at = one.by(stretch=held.time // self._stretch)
+        one = GroupedAllocations(keys, values, kept.time)
+        at = one.by(stretch=kept.time // self._stretch)
         for place, row in zip(at.keys["stretch"].tolist(), zip(*_lists(at), strict=True), strict=True):
             self._add(place, row)
         self._parts.append(one.by(**keys))
@@ -197,13 +197,13 @@ class AllocationSums:
                 self._add(place // 2, tuple(row))
 
     def _add(self, place: int, row: tuple[int, ...]) -> None:
-        held = self._stretches.setdefault(place, [0] * len(VALUES))
+        sums = self._stretches.setdefault(place, [0] * len(VALUES))
         for number, value in enumerate(row):
-            held[number] += value
+            sums[number] += value
 
 
-def _lists(found: GroupedAllocations) -> list[list[int]]:
-    return [found.values[name].tolist() for name in VALUES]
+def _lists(groups: GroupedAllocations) -> list[list[int]]:
+    return [groups.values[name].tolist() for name in VALUES]
 
 
 def _groups(keys: list[Ints], count: int) -> tuple[Ints, Ints]:
@@ -343,8 +343,8 @@ def _alike(names: Column, other: Ints) -> bool:
     size = int(lengths.sum())
     starts, theirs = names.offsets[:-1], names.offsets[:-1][other]
     within = np.arange(size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    mine = names.values[np.repeat(starts, lengths) + within]
-    return bool((mine == names.values[np.repeat(theirs, lengths) + within]).all())
+    other_values = names.values[np.repeat(starts, lengths) + within]
+    return bool((other_values == names.values[np.repeat(theirs, lengths) + within]).all())
 
 
 TYPES: Final = "runtime/BulkType"
@@ -381,24 +381,26 @@ class AllocationReading:
             self._take_ticks(chunk.events[TICK], chunk)
 
     def _take_objects(self, chunk: ReportChunk) -> None:
-        held = {name: chunk.events[name] for name in (HIGH, LOW) if name in chunk.events}
-        types = self.types.by_id(list(held.values()), chunk.events.get(TYPES))
-        for name, rows in held.items():
-            mine, types = types[: len(rows)], types[len(rows) :]
+        events = {name: chunk.events[name] for name in (HIGH, LOW) if name in chunk.events}
+        types = self.types.by_id(list(events.values()), chunk.events.get(TYPES))
+        for name, rows in events.items():
+            addresses, types = types[: len(rows)], types[len(rows) :]
             sizes, good = self._stated(name, rows)
             count = np.maximum(_signed(rows.numbers("ObjectCountForTypeSample")), 1)
             self.in_groups += int((count > 1).sum())
             kind = np.where(sizes // count >= LARGE_BYTES, _LARGE, _SMALL)
             none = np.zeros(len(rows), dtype=np.int64)
-            self._add("objects", rows, chunk, good, mine, kind, sizes, count * PARTS, none, sizes)
+            self._add("objects", rows, chunk, good, addresses, kind, sizes, count * PARTS, none, sizes)
 
     def _take_samples(self, rows: Gathered, chunk: ReportChunk) -> None:
         sizes, good = self._stated(SAMPLED, rows)
-        found = sample_weights(sizes)
+        weighed = sample_weights(sizes)
         self.sizeless += int(((sizes == 0) & good).sum())
         types = self.types.by_name(rows.column("TypeName"), rows.numbers("TypeID"))
         kind = _kinds(rows)
-        self._add("samples", rows, chunk, good, types, kind, found.bytes, found.object_parts, found.variance, sizes)
+        self._add(
+            "samples", rows, chunk, good, types, kind, weighed.bytes, weighed.object_parts, weighed.variance, sizes
+        )
 
     def _take_ticks(self, rows: Gathered, chunk: ReportChunk) -> None:
         sizes, good = self._stated(TICK, rows)
@@ -421,7 +423,7 @@ class AllocationReading:
     ) -> None:
         time, awaits = _signed(rows.numbers("time_ns")), chunk.awaits()
         none = np.full(len(rows), -1, dtype=np.int64)
-        found = AllocationColumns(
+        columns = AllocationColumns(
             time=time,
             stack=_signed(rows.numbers("stack_id")),
             running=none if awaits is None else awaits.running(time, rows.numbers("thread_id")),
@@ -434,7 +436,7 @@ class AllocationReading:
             variance=variance,
             seen=seen,
         )
-        self.sums[source].take(found if good.all() else found.take(np.flatnonzero(good)), chunk.window)
+        self.sums[source].take(columns if good.all() else columns.take(np.flatnonzero(good)), chunk.window)
 
     def _stated(self, name: str, rows: Gathered) -> tuple[Ints, NDArray[np.bool_]]:
         sizes, good = stated_bytes(name, rows.table)

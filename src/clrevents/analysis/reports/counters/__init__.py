@@ -71,26 +71,26 @@ def sparkline(values: Sequence[float | None], bars: str) -> str:
 
 def sparklines(answer: Answer[object], rows: ReportTable[CounterSeries], width: int, bars: str) -> list[str]:
     """What the values of each of these series were over the window that was asked for, or over the trace."""
-    held = answer.table("values")
-    if held.left_out is not None or not len(held):
+    values = answer.table("values")
+    if values.left_out is not None or not len(values):
         return [""] * len(rows)
-    times, of = held.numbers("time_ns"), held.numbers("series_row")
-    column = held.column("value")
+    times, of = values.numbers("time_ns"), values.numbers("series_row")
+    column = values.column("value")
     window, duration = answer.question.window, answer.question.trace.duration_ns
     low = min(int(times.min()), 0) if window.start_ns is None else window.start_ns
     last = int(times.max()) if duration is None else max(duration, int(times.max()))
     high = last + 1 if window.end_ns is None else min(window.end_ns, last + 1)
     span = max(high - low, 1)
-    since, until = _bins(times - held.numbers("interval_ns") - low, times - low, span, width)
+    since, until = _bins(times - values.numbers("interval_ns") - low, times - low, span, width)
     order = np.argsort(of, kind="stable")
     in_order = of[order]
-    found = []
+    lines = []
     for number in rows.numbers("row").tolist():
         first, after = np.searchsorted(in_order, [number, number + 1])
-        mine = order[first:after]
-        mine = mine[column.known[mine]]
-        found.append(sparkline(_largest(column.values[mine], since[mine], until[mine], width), bars))
-    return found
+        part = order[first:after]
+        part = part[column.known[part]]
+        lines.append(sparkline(_largest(column.values[part], since[part], until[part], width), bars))
+    return lines
 
 
 def _bins(starts: Ints, ends: Ints, span: int, width: int) -> tuple[Ints, Ints]:
@@ -106,11 +106,11 @@ def _bins(starts: Ints, ends: Ints, span: int, width: int) -> tuple[Ints, Ints]:
 
 def _largest(values: Array, since: Ints, until: Ints, width: int) -> list[float | None]:
     """The largest value of each part of the axis."""
-    found: list[float | None] = []
+    largest: list[float | None] = []
     for place in range(width):
         here = values[(since <= place) & (until >= place)]
-        found.append(float(here.max()) if len(here) else None)
-    return found
+        largest.append(float(here.max()) if len(here) else None)
+    return largest
 
 
 METERS: Final = "System.Diagnostics.Metrics"
@@ -242,8 +242,8 @@ class CountersCollector(Collector[CountersReport]):
                 self._odd.append(counters.odd_ns)
             elif name == SOURCE_MESSAGE:
                 texts = EventFields(rows).texts("message")
-                said = (source_error(provider, text) for text in texts if text is not None)
-                self._broken |= dict.fromkeys(islice(filter(None, said), _MOST_BROKEN))
+                errors = (source_error(provider, text) for text in texts if text is not None)
+                self._broken |= dict.fromkeys(islice(filter(None, errors), _MOST_BROKEN))
             elif provider == METERS and name in PUBLISHED:
                 meters = read_meter_values(rows, self._numbers)
                 self._values += meters.values
@@ -278,7 +278,7 @@ class CountersCollector(Collector[CountersReport]):
         odd = np.concatenate([np.zeros(0, dtype=np.int64), *self._odd])
         metrics: dict[str, int | None] = {
             "count": int(counted_once.sum()),
-            "counters": len({ordered[number][:2] for number, found in sums if found.count}),
+            "counters": len({ordered[number][:2] for number, sums_of_series in sums if sums_of_series.count}),
             "empty": int((counted_once & ~shown.known).sum()),
             "odd": int(context.window.holds(odd).sum()),
             "problems": len(inside),

@@ -74,34 +74,37 @@ def _summed(values: CounterValues, rows: Ints, known: Ints, key: SeriesKey) -> S
     if not len(known):
         return SeriesSums(0, len(rows), interval_ns=interval)
     value = values.value[known]
-    found: dict[str, Any] = {"interval_ns": interval, "first": _number(value[0]), "last": _number(value[-1])}
+    summary: dict[str, Any] = {"interval_ns": interval, "first": _number(value[0]), "last": _number(value[-1])}
     if key.kind in MEASURED and key.quantile is None:
-        found |= _of_measurements(values, known, key.kind)
+        summary |= _of_measurements(values, known, key.kind)
     else:
         mean = None if key.quantile is not None else _total(value / len(value))
-        found |= {"min": _number(value.min()), "mean": mean, "max": _number(value.max())}
+        summary |= {"min": _number(value.min()), "mean": mean, "max": _number(value.max())}
     if key.kind in INCREASES:
         timed = values.interval_ns[known] != NO_INTERVAL
         seconds = values.interval_ns[known][timed].sum(dtype=np.float64) / 1e9
-        found["total"] = _total(value)
+        summary["total"] = _total(value)
         increase = _total(value[timed])
-        found["per_second"] = None if increase is None or not seconds else _number(increase / seconds)
+        summary["per_second"] = None if increase is None or not seconds else _number(increase / seconds)
     elif key.kind == "histogram" and key.quantile is None:
-        found["per_second"] = _measured_per_second(values, rows)
-    return SeriesSums(len(known), len(rows) - len(known), **found)
+        summary["per_second"] = _measured_per_second(values, rows)
+    return SeriesSums(len(known), len(rows) - len(known), **summary)
 
 
 def _of_measurements(values: CounterValues, known: Ints, kind: str) -> dict[str, object]:
     """The range and mean of single measurements; none of these if an interval has no count."""
     counts = values.count[known]
-    found: dict[str, object] = {"min": _extreme(values.min[known], np.min), "max": _extreme(values.max[known], np.max)}
+    summary: dict[str, object] = {
+        "min": _extreme(values.min[known], np.min),
+        "max": _extreme(values.max[known], np.max),
+    }
     if (counts == NO_COUNT).any():
-        return found
+        return summary
     measured = int(counts.sum())
     sums = values.sum[known] if kind == "histogram" else values.value[known] * counts
     total = _total(sums)
-    found |= {"measurements": measured, "mean": None if total is None else _number(total / measured)}
-    return found | ({"total": total} if kind == "histogram" else {})
+    summary |= {"measurements": measured, "mean": None if total is None else _number(total / measured)}
+    return summary | ({"total": total} if kind == "histogram" else {})
 
 
 def _measured_per_second(values: CounterValues, rows: Ints) -> float | None:
@@ -121,16 +124,16 @@ def _total(values: Floats) -> float | None:
 
 def _number(value: Any) -> float | None:
     """None for what left the range of numbers."""
-    found = float(value)
-    return found if isfinite(found) else None
+    number = float(value)
+    return number if isfinite(number) else None
 
 
 def in_order(series: NDArray[np.int64], count: int) -> Ints:
     """A new number for each of so many series: those of the first rows come first, those without a row last."""
     present, first = np.unique(series, return_index=True)
-    found = np.full(count, count - 1, dtype=np.int64)
-    found[present[np.argsort(first, kind="stable")]] = np.arange(len(present))
-    return found
+    numbers = np.full(count, count - 1, dtype=np.int64)
+    numbers[present[np.argsort(first, kind="stable")]] = np.arange(len(present))
+    return numbers
 
 
 def within(values: CounterValues, which: Mask) -> CounterValues:
@@ -284,8 +287,8 @@ _LABELLED: Final = 200
 
 def split(key: SeriesKey) -> Tags:
     """The tags of a series; without names where its text cannot be split into a list."""
-    found = split_tags(key.tags, ":" if key.session is None else "=")
-    return Tags(ambiguous=True) if found is None else found
+    pairs = split_tags(key.tags, ":" if key.session is None else "=")
+    return Tags(ambiguous=True) if pairs is None else pairs
 
 
 def value_rows(context: Context, values: CounterValues, keys: Sequence[SeriesKey]) -> ReportTable[CounterValue]:
@@ -337,9 +340,9 @@ def series_rows(
 ) -> ReportTable[CounterSeries]:
     """Each series, by provider, name, tags and quantile."""
     others = sessions.others()
-    last = {keys[number]: found.last for number, found in sums}
+    last = {keys[number]: sums_of_series.last for number, sums_of_series in sums}
     rows = []
-    for number, found in sums:
+    for number, sums_of_series in sums:
         key = keys[number]
         tags = split(key)
         quantiles: dict[str, Any] = {
@@ -355,7 +358,7 @@ def series_rows(
                 quantile=key.quantile,
                 kind=key.kind,
                 unit=key.unit,
-                **attrs.asdict(found),
+                **attrs.asdict(sums_of_series),
                 **quantiles,
                 display_name=display_names.get(number) or None,
                 instrument=sessions.instrument(key.session, key.provider, key.version, key.name) or None,

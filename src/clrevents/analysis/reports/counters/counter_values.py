@@ -55,7 +55,7 @@ def read_number(text: str) -> tuple[float, int]:
 
 def read_quantiles(text: str) -> tuple[tuple[tuple[float, float, int], ...], bool]:
     """`0.5=…;0.95=…` → (quantile, value, place in `REASONS`) of each, and whether all was read; 16 at most."""
-    found = []
+    quantiles = []
     pieces = text.split(";", _MOST_QUANTILES) if text else []
     whole = len(pieces) <= _MOST_QUANTILES
     for piece in pieces[:_MOST_QUANTILES]:
@@ -64,8 +64,8 @@ def read_quantiles(text: str) -> tuple[tuple[tuple[float, float, int], ...], boo
         if not equals or reason != NUMBER or not 0 <= quantile <= 1:
             whole = False
             continue
-        found.append((quantile, *read_number(value)))
-    return tuple(found), whole
+        quantiles.append((quantile, *read_number(value)))
+    return tuple(quantiles), whole
 
 
 @frozen
@@ -126,8 +126,8 @@ class ReadNumbers:
     @property
     def known(self) -> Mask:
         """Which rows have one."""
-        found: Mask = self.reasons == NUMBER
-        return found
+        mask: Mask = self.reasons == NUMBER
+        return mask
 
 
 @frozen(eq=False)
@@ -153,15 +153,15 @@ class EventFields:
 
     def texts(self, name: str) -> list[str | None]:
         """A field as text; None where it is missing or not text."""
-        found: list[str | None] = [None] * len(self)
+        texts: list[str | None] = [None] * len(self)
         for column, known in self._columns(name):
             if column.type.kind == "string":
                 values = column.tolist()
                 if known.all():
                     return values
                 for row in np.flatnonzero(known).tolist():
-                    found[row] = values[row]
-        return found
+                    texts[row] = values[row]
+        return texts
 
     def numbers(self, name: str) -> ReadNumbers:
         """A field as a number, which may be written as text."""
@@ -188,10 +188,10 @@ class EventFields:
 
     def missing(self, name: str) -> Mask:
         """Which rows do not have a field, or have null there."""
-        found = np.ones(len(self), dtype=np.bool_)
+        mask = np.ones(len(self), dtype=np.bool_)
         for _, known in self._columns(name):
-            found &= ~known
-        return found
+            mask &= ~known
+        return mask
 
     def counts(self, name: str) -> Ints:
         """A field as a whole number that is not negative; `NO_COUNT` where there is none."""
@@ -201,26 +201,26 @@ class EventFields:
 
     def times(self, name: str) -> tuple[Ints, Mask]:
         """A field as moments in ns, and which rows have one."""
-        values, found = np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=np.bool_)
+        values, mask = np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=np.bool_)
         for column, known in self._columns(name):
             if column.type.kind == "timestamp":
-                values[known], found[known] = column.values[known], True
-        return values, found
+                values[known], mask[known] = column.values[known], True
+        return values, mask
 
     def _columns(self, name: str) -> list[tuple[Column, Mask]]:
         """The columns of all fields of this name, and which rows have each."""
         wire = name if self.inside is None else self.inside
-        found = []
+        columns = []
         for field in self.rows.payload:
             if field.wire != wire:
                 continue
             column = self.rows.column(field.name)
             if self.inside is None:
-                found.append((column, column.known))
+                columns.append((column, column.known))
             elif column.type.kind == "struct" and name in column.type.names:
                 child: Any = column.children[column.type.names.index(name)]
-                found.append((child, column.known & child.known))
-        return found
+                columns.append((child, column.known & child.known))
+        return columns
 
 
 NO_INTERVAL: Final = -1
@@ -338,8 +338,8 @@ class CounterValues:
     @property
     def known(self) -> Mask:
         """Which rows have a value."""
-        found: Mask = self.reason == NUMBER
-        return found
+        mask: Mask = self.reason == NUMBER
+        return mask
 
 
 def as_interval(seconds: Floats) -> Ints:
@@ -370,9 +370,9 @@ def read_event_counters(rows: Gathered, numbers: SeriesNumbers) -> ReadCounters:
     names, types = fields.texts("Name"), fields.texts("CounterType")
     says_sum = np.array([text == "Sum" for text in types], dtype=np.bool_)
     says_mean = np.array([text == "Mean" for text in types], dtype=np.bool_)
-    told = ~fields.missing("Mean"), ~fields.missing("Increment")
-    is_rate = says_sum | (~says_mean & told[1] & ~told[0])
-    is_mean = ~is_rate & (says_mean | told[0])
+    told_by_mean = ~fields.missing("Mean"), ~fields.missing("Increment")
+    is_rate = says_sum | (~says_mean & told_by_mean[1] & ~told_by_mean[0])
+    is_mean = ~is_rate & (says_mean | told_by_mean[0])
     named = np.array([bool(name) for name in names], dtype=np.bool_)
     kept = np.flatnonzero(named & (is_rate | is_mean))
     keys = [

@@ -137,8 +137,8 @@ class MeterSessions:
 
     def instrument(self, session: str | None, meter: str, version: str, name: str) -> str | None:
         """The type of an instrument; None for one that was never announced."""
-        found = self._instruments.get((session or "", meter, version, name))
-        return None if found is None else found[1]
+        instrument = self._instruments.get((session or "", meter, version, name))
+        return None if instrument is None else instrument[1]
 
     @property
     def announced(self) -> bool:
@@ -147,8 +147,8 @@ class MeterSessions:
 
     def instruments(self) -> list[MeterInstrument]:
         """Those that the process announced or began to record, by meter and name."""
-        found = [attrs.evolve(each, recorded=recorded) for each, recorded in self._listed.items()]
-        return sorted(found, key=lambda each: (each.meter, each.version, each.meter_tags, each.name))
+        instruments = [attrs.evolve(each, recorded=recorded) for each, recorded in self._listed.items()]
+        return sorted(instruments, key=lambda each: (each.meter, each.version, each.meter_tags, each.name))
 
     def told_apart(self, keys: Sequence[SeriesKey]) -> list[SeriesKey]:
         """The keys, with the tags of their meters where several meters have an instrument of this name."""
@@ -165,14 +165,16 @@ class MeterSessions:
         """The interval of each value, whose session is given: that of its collection, unless an event of that may be
         missing in between.
         """
-        found = np.full(len(values), NO_INTERVAL, dtype=np.int64)
+        intervals = np.full(len(values), NO_INTERVAL, dtype=np.int64)
         numbers = {session: number for number, session in enumerate(dict.fromkeys(one[4] for one in self._collections))}
         of = np.array([-1 if session is None else numbers.get(session, -1) for session in sessions], dtype=np.int64)
         asked = np.flatnonzero(of >= 0)
         if not len(asked):
-            return found
-        told = sorted((numbers[one[4]], *one[:4]) for one in self._collections)
-        number, place, time, begins, interval = (np.array(column, dtype=np.int64) for column in zip(*told, strict=True))
+            return intervals
+        timed = sorted((numbers[one[4]], *one[:4]) for one in self._collections)
+        number, place, time, begins, interval = (
+            np.array(column, dtype=np.int64) for column in zip(*timed, strict=True)
+        )
         # One key for session and place, which is sorted as both are.
         width = int(max(place.max(), values.place.max())) + 1
         before = np.searchsorted(number * width + place, of[asked] * width + values.place[asked]) - 1
@@ -180,12 +182,12 @@ class MeterSessions:
         asked, before = asked[good], before[good]
         since, until = time[before], values.time_ns[asked]
         whole = ~marks.touched(since, until, [values.thread[asked]])
-        found[asked[whole]] = interval[before[whole]]
-        return found
+        intervals[asked[whole]] = interval[before[whole]]
+        return intervals
 
     def _collected(self, fields: EventFields, places: list[int], begins: bool) -> None:
-        (starts, told), (ends, ended) = fields.times("intervalStartTime"), fields.times("intervalEndTime")
-        known = told & ended & (ends > starts)
+        (starts, begun), (ends, ended) = fields.times("intervalStartTime"), fields.times("intervalEndTime")
+        known = begun & ended & (ends > starts)
         lengths = np.where(known, ends - starts, NO_INTERVAL).tolist()
         told_by = (places, fields.time_ns.tolist(), lengths, fields.texts("sessionId"))
         self._collections += [(p, time, begins, length, s or "") for p, time, length, s in zip(*told_by, strict=True)]
@@ -224,8 +226,8 @@ class MeterSessions:
             if name == _REFUSED and session and place < self._refused.get(session, place + 1):
                 self._refused[session] = place
             if settings:
-                told = [f"{s} {of[row]}" for s, of in zip(_SETTINGS, settings, strict=True) if of[row] is not None]
-                message = ", ".join(told) or None
+                texts = [f"{s} {of[row]}" for s, of in zip(_SETTINGS, settings, strict=True) if of[row] is not None]
+                message = ", ".join(texts) or None
             problem = MeterProblem(place, times[row], threads[row], _PROBLEMS[name], session or None, message or None)
             self._problems.append(problem)
 
@@ -337,7 +339,7 @@ def _quantiles(
     """A value for each quantile of each histogram."""
     read = cache(read_quantiles)
     texts = fields.texts("quantiles")
-    rows, ranks, found, values, reasons = [], [], [], [], []
+    rows, ranks, numbers_read, values, reasons = [], [], [], [], []
     unread = 0
     for row, key in zip(kept.tolist(), keys, strict=True):
         pieces, whole = read(texts[row] or "")
@@ -345,18 +347,18 @@ def _quantiles(
         for rank, (quantile, value, reason) in enumerate(pieces):
             rows.append(row)
             ranks.append(rank + 1)
-            found.append(key._replace(quantile=quantile))
+            numbers_read.append(key._replace(quantile=quantile))
             values.append(value)
             reasons.append(reason)
     if not rows:
         return [], unread
-    made = CounterValues.of(
+    quantile_values = CounterValues.of(
         fields,
         np.array(rows, dtype=np.int64),
-        numbers.of(found),
+        numbers.of(numbers_read),
         np.array(values, dtype=np.float64),
         np.array(reasons, dtype=np.int64),
         {},
         np.array(ranks, dtype=np.int64),
     )
-    return [made], unread
+    return [quantile_values], unread

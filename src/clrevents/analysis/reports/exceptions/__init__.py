@@ -168,20 +168,20 @@ class ExceptionSums:
     """What is added up of the exceptions that a window holds. `handled` says whether handlers were recorded."""
 
     def __init__(
-        self, context: Context, found: BuiltExceptions, listed: ReportTable[ThrownException], handled: bool
+        self, context: Context, exceptions: BuiltExceptions, listed: ReportTable[ThrownException], handled: bool
     ) -> None:
         self._context = context
-        self._found = found
+        self._exceptions = exceptions
         self._listed = listed
         self._handled = handled
         self._begun = context.begun(listed) if len(listed) else np.zeros(0, dtype=np.bool_)
-        self._told = listed.column("start_ns").known
+        self._start_known = listed.column("start_ns").known
         again = listed.numbers("by_await").astype(np.bool_)
         nested = listed.numbers("nested").astype(np.bool_)
-        mine = self._begun & self._told
-        self.again: Mask = mine & again
-        self.nested: Mask = mine & nested & ~again
-        self.thrown: Mask = mine & ~nested & ~again
+        counted = self._begun & self._start_known
+        self.again: Mask = counted & again
+        self.nested: Mask = counted & nested & ~again
+        self.thrown: Mask = counted & ~nested & ~again
 
     def groups(self) -> ReportTable[ExceptionGroup]:
         """By type, throwing and catching method: most often thrown first."""
@@ -204,15 +204,15 @@ class ExceptionSums:
             "lossy": _added(of, self._listed["lossy"], count) + self._missing() > 0,
         }
         throws = columns["thrown"] + columns["nested"] + columns["rethrown_by_await"]
-        made = self._context.table(ExceptionGroup, columns)
+        table = self._context.table(ExceptionGroup, columns)
         # A group of which the window only has time stays; one with neither throws nor time does not.
         some = throws + _added(of, self._begun, count) + _added(of, times[0] + times[1], count) > 0
         order = np.lexsort((-_added(of, times[0], count), -throws, columns["thrown"] == 0))
-        return made.take(order[some[order]])
+        return table.take(order[some[order]])
 
     def messages(self) -> ReportTable[ExceptionMessage]:
         """By type and message without numbers: most frequent first."""
-        rows = np.flatnonzero(self._begun & self._told)
+        rows = np.flatnonzero(self._begun & self._start_known)
         types, texts = self._text("type", rows), self._listed.column("message").take(rows).tolist()
         patterns = {text: None if text is None else message_pattern(text) for text in set(texts)}
         of, groups = numbered((type, patterns[text]) for type, text in zip(types, texts, strict=True))
@@ -221,7 +221,7 @@ class ExceptionSums:
             distinct[group].setdefault(text)
         counts = np.bincount(of, minlength=len(groups)).astype(np.int64)
         lossy = _added(of, self._listed["lossy"][rows], len(groups)) + self._missing() > 0
-        made = self._context.table(
+        table = self._context.table(
             ExceptionMessage,
             {
                 "count": counts,
@@ -232,26 +232,26 @@ class ExceptionSums:
                 "lossy": lossy,
             },
         )
-        return made.take(np.argsort(-counts, kind="stable"))
+        return table.take(np.argsort(-counts, kind="stable"))
 
     def timeline(self) -> ReportTable[ExceptionInterval]:
         """By stretches of time, from the first throw in the trace to the last."""
-        all_starts = self._found.columns["start_ns"]
+        all_starts = self._exceptions.columns["start_ns"]
         starts = all_starts.values[all_starts.known]
         edges = _edges(int(starts.min()), int(starts.max())) if len(starts) else np.zeros(1, dtype=np.int64)
         count = len(edges) - 1
         window, duration = self._context.window, self._context.duration_ns
         times = self._listed.numbers("start_ns")
-        mine = self._begun & self._told
-        place = np.searchsorted(edges, times[mine], side="right") - 1
+        counted = self._begun & self._start_known
+        place = np.searchsorted(edges, times[counted], side="right") - 1
         inside = window.overlap(edges[:-1], np.minimum(edges[1:], max(duration, int(edges[-2]) + 1 if count else 0)))
-        sums = {name: _added(place, getattr(self, name)[mine], count) for name in ("thrown", "nested", "again")}
+        sums = {name: _added(place, getattr(self, name)[counted], count) for name in ("thrown", "nested", "again")}
         throws = sums["thrown"] + sums["nested"] + sums["again"]
         rates = [n / (ns / 1e9) if ns else 0.0 for n, ns in zip(throws.tolist(), inside.tolist(), strict=True)]
         dispatch = [
             self._share_sum(low, high) for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
         ]
-        rethrown = _added(place, self._numbers("rethrown")[mine], count)
+        rethrown = _added(place, self._numbers("rethrown")[counted], count)
         return self._context.table(
             ExceptionInterval,
             {
@@ -286,8 +286,8 @@ class ExceptionSums:
         tells = {
             "filtered": int(self._numbers("filtered").sum()),
             "in_flight": outcomes.count("in_flight"),
-            "without_throw": int((self._begun & ~self._told).sum()),
-            "unmatched": int(self._context.window.holds(self._found.unmatched).sum()),
+            "without_throw": int((self._begun & ~self._start_known).sum()),
+            "unmatched": int(self._context.window.holds(self._exceptions.unmatched).sum()),
             "dispatch_total": dispatch,
             "handling_total": handling,
             "dispatch_median": int(known[(len(known) - 1) // 2]) if len(known) else None,
@@ -311,8 +311,8 @@ class ExceptionSums:
         """The group of each exception by these texts, and the first place of each group, in order of these."""
         keys = np.zeros(len(self._listed), dtype=np.int64)
         for name in names:
-            held = self._found.texts[name]
-            _, keys = np.unique(keys * (len(held.texts) + 1) + held.of[self._rows], return_inverse=True)
+            texts = self._exceptions.texts[name]
+            _, keys = np.unique(keys * (len(texts.texts) + 1) + texts.of[self._rows], return_inverse=True)
         _, first, of = np.unique(keys, return_index=True, return_inverse=True)
         order = np.argsort(first)
         place = np.empty(len(order), dtype=np.int64)
@@ -320,12 +320,12 @@ class ExceptionSums:
         return place[of], first[order]
 
     def _text(self, name: str, places: Ints) -> list[str | None]:
-        held = self._found.texts[name]
-        return [held.texts[n] for n in held.of[self._rows[places]].tolist()]
+        texts = self._exceptions.texts[name]
+        return [texts.texts[n] for n in texts.of[self._rows[places]].tolist()]
 
     def _common(self, name: str, of: Ints, first: Ints) -> list[str | None]:
         """The text that all of each group have, None where they differ."""
-        numbers = self._found.texts[name].of[self._rows]
+        numbers = self._exceptions.texts[name].of[self._rows]
         differs = _added(of, numbers != numbers[first][of], len(first)) > 0
         return [None if odd else text for odd, text in zip(differs.tolist(), self._text(name, first), strict=True)]
 
@@ -335,12 +335,12 @@ class ExceptionSums:
 
     @property
     def _rethrown_known(self) -> bool:
-        return self._handled or self._found.rethrows_by == "events"
+        return self._handled or self._exceptions.rethrows_by == "events"
 
     def _numbers(self, name: str) -> Ints:
         """A count of each exception, as far as it counts in the window."""
-        found: Ints = np.where(self._begun, self._listed.numbers(name), 0).astype(np.int64)
-        return found
+        numbers: Ints = np.where(self._begun, self._listed.numbers(name), 0).astype(np.int64)
+        return numbers
 
     def _if(self, known: bool, values: Ints) -> Any:
         return values if known else [None] * len(values)
@@ -352,27 +352,27 @@ class ExceptionSums:
     @cached_property
     def _share_place(self) -> Ints:
         """The place of each share's exception in the table, -1 where the window leaves it out."""
-        places = np.full(len(self._found.columns["row"]), -1, dtype=np.int64)
+        places = np.full(len(self._exceptions.columns["row"]), -1, dtype=np.int64)
         places[self._rows] = np.arange(len(self._listed))
-        return places[self._found.share_row]
+        return places[self._exceptions.share_row]
 
     def _times(self, window: TimeWindow) -> tuple[Ints, Ints]:
         """Of each exception in the table, how long it took in the window: before and after a handler had caught it."""
-        found = self._found
-        length = window.overlap(found.share_start, found.share_end)
-        held = (self._share_place >= 0) & (length > 0)
+        exceptions = self._exceptions
+        length = window.overlap(exceptions.share_start, exceptions.share_end)
+        in_window = (self._share_place >= 0) & (length > 0)
         both = []
         for caught in (False, True):
-            mine = held & (found.share_caught == caught)
-            both.append(sum_by(self._share_place[mine], length[mine], len(self._listed)))
+            shares = in_window & (exceptions.share_caught == caught)
+            both.append(sum_by(self._share_place[shares], length[shares], len(self._listed)))
         return both[0], both[1]
 
     def _share_sum(self, low: int, high: int) -> int:
         """How long handlers were looked for in a stretch, as far as it lies in the window."""
         window = self._context.window
         part = TimeWindow(max(low, window.low), min(high, window.high))
-        lengths = part.overlap(self._found.share_start, self._found.share_end)
-        return int(lengths[~self._found.share_caught].sum())
+        lengths = part.overlap(self._exceptions.share_start, self._exceptions.share_end)
+        return int(lengths[~self._exceptions.share_caught].sum())
 
 
 def _edges(first: int, last: int) -> Ints:
@@ -517,9 +517,9 @@ class ExceptionsCollector(KeepingCollector[ExceptionsReport]):
         """Give the answer."""
         handled = _HANDLERS not in context.unknown
         rows = self._kept.all(EVENTS, context.nothing)
-        found = built(context, rows, handled, self._asked.raw, self._asked.my_code)
-        listed = context.table(ThrownException, found.columns)
-        sums = ExceptionSums(context, found, listed, handled)
+        exceptions = built(context, rows, handled, self._asked.raw, self._asked.my_code)
+        listed = context.table(ThrownException, exceptions.columns)
+        sums = ExceptionSums(context, exceptions, listed, handled)
         counts = sums.metrics() if "exceptions" not in context.unknown or len(listed) else {}
         numbers: dict[str, int | Metric | None] = {**counts}
         if counts.get("count") and not (handled and context.named):
@@ -530,7 +530,7 @@ class ExceptionsCollector(KeepingCollector[ExceptionsReport]):
                 numbers[name] = context.metric(name, counts[name], most=True)
         return context.answer(
             ExceptionsReport,
-            facts=ExceptionFacts(rethrows_by=found.rethrows_by),
+            facts=ExceptionFacts(rethrows_by=exceptions.rethrows_by),
             metrics={metric.name: numbers.get(metric.name) for metric in context.metrics},
             groups=sums.groups(),
             messages=sums.messages(),

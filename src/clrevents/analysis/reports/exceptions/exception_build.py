@@ -87,15 +87,15 @@ class ThrowerNames:
         low, high = int(self._stacks.offsets[stack]), int(self._stacks.offsets[stack + 1])
         places = self._stacks.values[low:high].tolist()
         frames = (self._frame(place) for place in places)
-        found = [frame for frame in frames if frame.type != _DISPATCH]
-        if managed and len(found) == len(places) and found and not found[0].resolved:
+        own_frames = [frame for frame in frames if frame.type != _DISPATCH]
+        if managed and len(own_frames) == len(places) and own_frames and not own_frames[0].resolved:
             # The innermost frame is the dispatcher's, and the trace does not name it.
-            found = found[1:]
-        if not found:
+            own_frames = own_frames[1:]
+        if not own_frames:
             return Thrower(None)
-        own = (frame for frame in found if frame.resolved and is_own_name(frame.name))
-        chosen = next(own, found[0]) if self._my_code else found[0]
-        return Thrower(chosen.name, found[0].type == _CAPTURE, found[0].type.startswith(AWAITERS))
+        own = (frame for frame in own_frames if frame.resolved and is_own_name(frame.name))
+        chosen = next(own, own_frames[0]) if self._my_code else own_frames[0]
+        return Thrower(chosen.name, own_frames[0].type == _CAPTURE, own_frames[0].type.startswith(AWAITERS))
 
     def _frame(self, place: int) -> _Named:
         if place not in self._frames:
@@ -123,15 +123,15 @@ def catching_methods(
     names: Interned[str | None] = Interned()
     known, of = np.unique(index, return_inverse=True)
     methods = context.methods
-    made = [method_text(context, n, raw) if n >= 0 and methods[n].name else None for n in known.tolist()]
-    found = names.of(made)[of]
-    nameless = np.flatnonzero(np.array([name is None for name in made], dtype=np.bool_)[of])
-    said: dict[str | None, int] = {}
+    handler_names = [method_text(context, n, raw) if n >= 0 and methods[n].name else None for n in known.tolist()]
+    named = names.of(handler_names)[of]
+    nameless = np.flatnonzero(np.array([name is None for name in handler_names], dtype=np.bool_)[of])
+    places: dict[str | None, int] = {}
     for row, text in zip(nameless.tolist(), texts.take(nameless).tolist(), strict=True):
-        if text not in said:
-            said[text] = names.setdefault(handler_name(text, raw) if text else None, len(names))
-        found[row] = said[text]
-    return found, list(names)
+        if text not in places:
+            places[text] = names.setdefault(handler_name(text, raw) if text else None, len(names))
+        named[row] = places[text]
+    return named, list(names)
 
 
 def handler_name(text: str, raw: bool = False) -> str:
@@ -179,16 +179,16 @@ def accepted(
     for (before, catch), certain in zip(catches, sure, strict=True):
         if certain:
             without.setdefault(catch, set()).add(before)
-    found = []
+    accepts = []
     for before, catch in catches:
         if before is None or before.method != catch.method:
-            found.append(False)
+            accepts.append(False)
             continue
         known = ordered[before.method]
         place = bisect_right(known, before.entry)
         after = known[place] if place < len(known) else None
-        found.append(after == catch.entry and without.get(catch, set()) <= {before})
-    return found
+        accepts.append(after == catch.entry and without.get(catch, set()) <= {before})
+    return accepts
 
 
 _INNER: Final = int(ExceptionThrownFlags.HasInnerException)
@@ -257,31 +257,31 @@ def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bo
             throwers[place] = Thrower(method_text(context, index, raw))
     times, entries = signed(catch, "time_ns"), catch.numbers("EntryEIP").astype(np.uint64)
     catchers = Distinct(*catching_methods(context, entries, times, catch.column("MethodName"), raw))
-    found = log.flights
-    row, caught_by = _ints(f.thrown for f in found), _ints(f.caught_by for f in found)
-    start, end = _times(f.start_ns for f in found), _times(f.end_ns for f in found)
-    caught = np.array([f.caught_ns is not None for f in found], dtype=np.bool_)
-    nested = np.array([f.nested for f in found], dtype=np.bool_)
-    inside = _ints(f.below.number if f.nested and f.below else NONE for f in found)
-    by_await, repeats = _repeated(found, throwers, types.of.tolist(), _texts(thrown, "ExceptionMessage"))
+    followed = log.flights
+    row, caught_by = _ints(f.thrown for f in followed), _ints(f.caught_by for f in followed)
+    start, end = _times(f.start_ns for f in followed), _times(f.end_ns for f in followed)
+    caught = np.array([f.caught_ns is not None for f in followed], dtype=np.bool_)
+    nested = np.array([f.nested for f in followed], dtype=np.bool_)
+    inside = _ints(f.below.number if f.nested and f.below else NONE for f in followed)
+    by_await, repeats = _repeated(followed, throwers, types.of.tolist(), _texts(thrown, "ExceptionMessage"))
     shares = np.array(log.shares, dtype=np.int64).reshape(-1, 4)
     share_row, share_caught = shares[:, 0], shares[:, 1] > 0
     length = shares[:, 3] - shares[:, 2]
-    own = [sum_by(share_row[mine], length[mine], len(found)) for mine in (~share_caught, share_caught)]
-    began, ended, told = start != ALWAYS, end != ALWAYS, row >= 0
+    own = [sum_by(share_row[caught], length[caught], len(followed)) for caught in (~share_caught, share_caught)]
+    began, ended, has_row = start != ALWAYS, end != ALWAYS, row >= 0
     hresults = _distinct([f"{number:#010x}" for number in signed(thrown, "ExceptionHRESULT").tolist()])
-    thread = np.array([f.thread for f in found], dtype=np.uint64)
+    thread = np.array([f.thread for f in followed], dtype=np.uint64)
     tells = handled or rethrows_by == "events"
-    detailed_here = told & np.append(detailed, False)[row]
+    detailed_here = has_row & np.append(detailed, False)[row]
     texts = {
         "type": types.at(row),
         "hresult": hresults.at(np.where(detailed_here, row, NONE)),
         "throwing_method": _distinct([thrower.name for thrower in throwers]).at(row),
         "catching_method": catchers.at(caught_by),
-        "outcome": _distinct([f.outcome for f in found]),
+        "outcome": _distinct([f.outcome for f in followed]),
     }
     columns = {
-        "row": np.arange(len(found)),
+        "row": np.arange(len(followed)),
         "start_ns": _nullable(start, began),
         "end_ns": _nullable(end, ended),
         "duration_ns": _nullable(np.where(began & ended, end - np.where(began, start, 0), 0), began & ended),
@@ -294,10 +294,10 @@ def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bo
         "nested_in_row": _nullable(inside, inside >= 0),
         "by_await": by_await,
         "repeats_row": _nullable(repeats, repeats >= 0),
-        "rethrown": _nullable(_ints(f.rethrown for f in found), np.full(len(found), tells)),
-        "filters": _nullable(_ints(f.filters for f in found), np.full(len(found), handled)),
-        "filtered": _nullable(_ints(_filtered(context, log, rows)), np.full(len(found), handled)),
-        "finallys": _nullable(_ints(f.finallys for f in found), np.full(len(found), handled)),
+        "rethrown": _nullable(_ints(f.rethrown for f in followed), np.full(len(followed), tells)),
+        "filters": _nullable(_ints(f.filters for f in followed), np.full(len(followed), handled)),
+        "filtered": _nullable(_ints(_filtered(context, log, rows)), np.full(len(followed), handled)),
+        "finallys": _nullable(_ints(f.finallys for f in followed), np.full(len(followed), handled)),
         "inner": _nullable(np.append(flags & _INNER > 0, False)[row], detailed_here, "bool"),
         "stack_id": np.append(thrown.numbers("stack_id"), 0)[row].astype(np.int32),
     }
@@ -320,16 +320,16 @@ def _nullable(values: Array, known: Mask, kind: str = "int64") -> Column:
 
 
 def _messages(thrown: Gathered, rows: Ints) -> Column:
-    held = thrown.column("ExceptionMessage")
+    messages = thrown.column("ExceptionMessage")
     if not len(rows) or rows.min() >= 0:
-        return held.take(rows)
-    texts = [*held.tolist(), None]
-    return from_values(held.type, [texts[row] for row in rows.tolist()])
+        return messages.take(rows)
+    texts = [*messages.tolist(), None]
+    return from_values(messages.type, [texts[row] for row in rows.tolist()])
 
 
 def _texts(events: Gathered, name: str) -> list[str | None]:
-    found: list[str | None] = events.column(name).tolist()
-    return found
+    cells: list[str | None] = events.column(name).tolist()
+    return cells
 
 
 def _distinct(texts: Sequence[str | None]) -> Distinct:
@@ -337,16 +337,16 @@ def _distinct(texts: Sequence[str | None]) -> Distinct:
 
 
 def _repeated(
-    found: Sequence[Flight], throwers: Sequence[Thrower], types: Sequence[int], messages: Sequence[str | None]
+    exceptions: Sequence[Flight], throwers: Sequence[Thrower], types: Sequence[int], messages: Sequence[str | None]
 ) -> tuple[Mask, Ints]:
     """Which exceptions had been captured, and the last one before it that was caught and is like it; -1 for none.
 
     An awaiter throws a new exception for a task that was cancelled, and only one like another for others.
     """
     last: dict[tuple[int, str | None], Flight] = {}
-    captured = np.zeros(len(found), dtype=np.bool_)
-    repeats = np.full(len(found), NONE, dtype=np.int64)
-    for flight in found:
+    captured = np.zeros(len(exceptions), dtype=np.bool_)
+    repeats = np.full(len(exceptions), NONE, dtype=np.int64)
+    for flight in exceptions:
         if flight.thrown < 0:
             continue
         like = types[flight.thrown], messages[flight.thrown]
@@ -363,9 +363,9 @@ def _repeated(
 
 def _filtered(context: Context, log: FlightLog, rows: Mapping[str, Gathered]) -> list[int]:
     """How many filters accepted each exception."""
-    found = [0] * len(log.flights)
+    counts = [0] * len(log.flights)
     if not len(rows[EVENTS[FILTER]]):
-        return found
+        return counts
     handlers = {kind: _handlers(rows[EVENTS[kind]]) for kind in (CATCH, FILTER, FINALLY)}
     pairs = [
         (None if one.filter < 0 else handlers[FILTER][one.filter], handlers[CATCH][one.catch]) for one in log.catches
@@ -373,8 +373,8 @@ def _filtered(context: Context, log: FlightLog, rows: Mapping[str, Gathered]) ->
     whole = _whole(context, log)
     sure = [whole[one.flight.number] for one in log.catches]
     for one, chosen in zip(log.catches, accepted(pairs, handlers[FILTER] + handlers[FINALLY], sure), strict=True):
-        found[one.flight.number] += chosen
-    return found
+        counts[one.flight.number] += chosen
+    return counts
 
 
 def _handlers(events: Gathered) -> list[Handler]:
@@ -390,5 +390,5 @@ def _whole(context: Context, log: FlightLog) -> list[bool]:
     ends = np.array([FOREVER if f.end_ns is None else f.end_ns for f in log.flights], dtype=np.int64)
     threads = np.array([f.thread for f in log.flights], dtype=np.uint64)
     touched = context.marks.touched(starts, ends, [threads])
-    found: list[bool] = ((starts != ALWAYS) & ~touched).tolist()
-    return found
+    whole: list[bool] = ((starts != ALWAYS) & ~touched).tolist()
+    return whole

@@ -67,33 +67,33 @@ class ExceptionSteps:
 
 def thrown_stacks(context: Context, rows: Mapping[str, Gathered]) -> tuple[ResolvedStacks, Ints]:
     """The named stacks of what was thrown and of filters and finally handlers; where each kind's uses begin."""
-    held = [rows[EVENTS[kind]] for kind in (THROWN, FILTER, FINALLY)]
-    stacks = np.concatenate([signed(events, "stack_id") for events in held])
-    times = np.concatenate([signed(events, "time_ns") for events in held])
-    return context.resolved(stacks, times), np.cumsum([0, *map(len, held)])
+    by_kind = [rows[EVENTS[kind]] for kind in (THROWN, FILTER, FINALLY)]
+    stacks = np.concatenate([signed(events, "stack_id") for events in by_kind])
+    times = np.concatenate([signed(events, "time_ns") for events in by_kind])
+    return context.resolved(stacks, times), np.cumsum([0, *map(len, by_kind)])
 
 
 def exception_steps(
     context: Context, rows: Mapping[str, Gathered], stacks: ResolvedStacks, begins: Ints
 ) -> ExceptionSteps:
     """All events as steps. `stacks` and `begins` are what `thrown_stacks` gives."""
-    held = [rows[name] for name in EVENTS]
-    order = np.argsort(np.concatenate([events.places for events in held]), kind="stable")
-    none = [np.zeros(len(events), dtype=np.uint64) for events in held]
+    by_kind = [rows[name] for name in EVENTS]
+    order = np.argsort(np.concatenate([events.places for events in by_kind]), kind="stable")
+    none = [np.zeros(len(events), dtype=np.uint64) for events in by_kind]
     entry, method = list(none), list(none)
     for kind in (CATCH, FILTER, FINALLY):
-        entry[kind] = held[kind].numbers("EntryEIP").astype(np.uint64)
-        method[kind] = held[kind].numbers("MethodID").astype(np.uint64)
-    depth = [np.zeros(len(events), dtype=np.int64) for events in held]
+        entry[kind] = by_kind[kind].numbers("EntryEIP").astype(np.uint64)
+        method[kind] = by_kind[kind].numbers("MethodID").astype(np.uint64)
+    depth = [np.zeros(len(events), dtype=np.int64) for events in by_kind]
     # The innermost frame of these is that of the handler; filters and finally handlers run above what was thrown.
-    depth[CATCH] = _sizes(context, signed(held[CATCH], "stack_id"))
+    depth[CATCH] = _sizes(context, signed(by_kind[CATCH], "stack_id"))
     depth[FILTER] = _depths(context, stacks, stacks.of[begins[1] : begins[2]], method[FILTER])
     depth[FINALLY] = _depths(context, stacks, stacks.of[begins[2] : begins[3]], method[FINALLY])
-    threads = [np.where(e.column("thread_id").known, e.numbers("thread_id"), np.uint64(_NOBODY)) for e in held]
+    threads = [np.where(e.column("thread_id").known, e.numbers("thread_id"), np.uint64(_NOBODY)) for e in by_kind]
     return ExceptionSteps(
-        kind=np.repeat(np.arange(len(held)), [len(events) for events in held])[order],
-        row=np.concatenate([np.arange(len(events)) for events in held])[order],
-        time=np.concatenate([signed(events, "time_ns") for events in held])[order],
+        kind=np.repeat(np.arange(len(by_kind)), [len(events) for events in by_kind])[order],
+        row=np.concatenate([np.arange(len(events)) for events in by_kind])[order],
+        time=np.concatenate([signed(events, "time_ns") for events in by_kind])[order],
         thread=np.concatenate(threads)[order].astype(np.uint64),
         depth=np.concatenate(depth)[order],
         entry=np.concatenate(entry)[order],
@@ -108,16 +108,16 @@ def signed(events: Gathered, name: str) -> Ints:
 
 def _sizes(context: Context, stack_ids: Ints) -> Ints:
     """How many frames each stack has; 0 for one that the trace lacks."""
-    held = context.stacks.arrays
-    if not len(held.ids):
+    arrays = context.stacks.arrays
+    if not len(arrays.ids):
         return np.zeros(len(stack_ids), dtype=np.int64)
-    at = np.minimum(np.searchsorted(held.ids, stack_ids), len(held.ids) - 1)
-    return np.where(held.ids[at] == stack_ids, held.offsets[at + 1] - held.offsets[at], 0).astype(np.int64)
+    at = np.minimum(np.searchsorted(arrays.ids, stack_ids), len(arrays.ids) - 1)
+    return np.where(arrays.ids[at] == stack_ids, arrays.offsets[at + 1] - arrays.offsets[at], 0).astype(np.int64)
 
 
 def _depths(context: Context, stacks: ResolvedStacks, of: Ints, method: Numbers) -> Ints:
     """The depth of the innermost frame of each use's method in its stack; 0 where it is not there."""
-    found = np.zeros(len(of), dtype=np.int64)
+    depths = np.zeros(len(of), dtype=np.int64)
     known: dict[tuple[int, int], int] = {}
     for place, (stack, wanted) in enumerate(zip(of.tolist(), method.tolist(), strict=True)):
         if stack < 0:
@@ -125,11 +125,11 @@ def _depths(context: Context, stacks: ResolvedStacks, of: Ints, method: Numbers)
         if (stack, wanted) not in known:
             low, high = int(stacks.offsets[stack]), int(stacks.offsets[stack + 1])
             indexes = stacks.table.method[stacks.values[low:high]].tolist()
-            mine = (n for n, index in enumerate(indexes) if index >= 0 and context.methods[index].method_id == wanted)
-            at = next(mine, None)
+            fit = (n for n, index in enumerate(indexes) if index >= 0 and context.methods[index].method_id == wanted)
+            at = next(fit, None)
             known[stack, wanted] = 0 if at is None else high - low - at
-        found[place] = known[stack, wanted]
-    return found
+        depths[place] = known[stack, wanted]
+    return depths
 
 
 Outcome: TypeAlias = Literal["caught", "replaced", "rejected", "handling", "in_flight", "unseen"]
@@ -219,17 +219,17 @@ def flights(steps: ExceptionSteps, flags: Ints, known: NDArray[np.bool_], types:
         strict=True,
     )
     for step, (kind, row, time, thread, depth, entry) in enumerate(rows):
-        mine = threads.get(thread)
-        if mine is None:
-            mine = threads[thread] = _ThreadFlights(thread, log, handled)
+        follower = threads.get(thread)
+        if follower is None:
+            follower = threads[thread] = _ThreadFlights(thread, log, handled)
         if kind == THROWN:
-            mine.thrown(step, row, time, flag_list[row], type_list[row])
+            follower.thrown(step, row, time, flag_list[row], type_list[row])
         elif kind < CATCH_STOP:
-            mine.handler(step, kind, row, time, depth, entry)
+            follower.handler(step, kind, row, time, depth, entry)
         else:
-            mine.stop(step, kind, time)
-    for mine in threads.values():
-        mine.close()
+            follower.stop(step, kind, time)
+    for follower in threads.values():
+        follower.close()
     return log
 
 

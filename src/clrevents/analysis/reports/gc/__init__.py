@@ -73,39 +73,39 @@ _MANAGED: Final = 2
 
 
 def hint_rows(
-    held: Suspensions, numbers: list[int | None], samples: Gathered, named: Callable[[int, int], str | None]
+    suspensions: Suspensions, numbers: list[int | None], samples: Gathered, named: Callable[[int, int], str | None]
 ) -> list[SuspensionHint]:
     """The last sample before each of the slowest suspensions, for each thread that was in managed code.
 
     `named` gives the innermost method of a stack at a time.
     """
-    known = np.flatnonzero(held.known(0, 1))
-    took = (held.times[1] - held.times[0])[known]
+    known = np.flatnonzero(suspensions.known(0, 1))
+    took = (suspensions.times[1] - suspensions.times[0])[known]
     slowest = np.sort(known[np.argsort(-took, kind="stable")[:SLOWEST]])
     order = np.lexsort((samples.places, samples.numbers("thread_id")))
     thread, place = samples.numbers("thread_id")[order], samples.places[order]
     time, stack = samples.numbers("time_ns")[order], samples.numbers("stack_id")[order]
-    managed, told = samples.numbers("Type")[order] == _MANAGED, samples.column("thread_id").known[order]
+    managed, has_thread = samples.numbers("Type")[order] == _MANAGED, samples.column("thread_id").known[order]
     _, first = np.unique(thread, return_index=True)
-    found = []
+    hints = []
     for row in slowest.tolist():
-        begin_ns, begin = int(held.times[0][row]), int(held.places[0][row])
+        begin_ns, begin = int(suspensions.times[0][row]), int(suspensions.places[0][row])
         before = _last_before(place, first, begin)
-        near = before[managed[before] & told[before] & (begin_ns - time[before] <= _REACH_NS)]
+        near = before[managed[before] & has_thread[before] & (begin_ns - time[before] <= _REACH_NS)]
         for sample in near[np.argsort(-time[near], kind="stable")].tolist():
             seen_ns = int(time[sample])
-            found.append(
+            hints.append(
                 SuspensionHint(
                     start_ns=begin_ns,
-                    end_ns=int(held.times[1][row]),
-                    suspend_ns=int(held.times[1][row]) - begin_ns,
+                    end_ns=int(suspensions.times[1][row]),
+                    suspend_ns=int(suspensions.times[1][row]) - begin_ns,
                     number=numbers[row],
                     thread_id=int(thread[sample]),
                     before_ns=begin_ns - seen_ns,
                     method=named(int(stack[sample]), seen_ns),
                 )
             )
-    return found
+    return hints
 
 
 def _last_before(places: Ints, first: Ints, place: int) -> Ints:
@@ -135,12 +135,12 @@ def kept_rows(
     """
     types, stacks, times = ticks.column("TypeName"), ticks.numbers("stack_id"), ticks.numbers("time_ns")
 
-    def row(kind: str, name: str | None, objects: int, size: int | None, told: Ints) -> KeptObjects:
-        _, first, counts = np.unique(stacks[told], return_index=True, return_counts=True)
+    def row(kind: str, name: str | None, objects: int, size: int | None, members: Ints) -> KeptObjects:
+        _, first, counts = np.unique(stacks[members], return_index=True, return_counts=True)
         who: Counter[str | None] = Counter()
         for place in np.argsort(first).tolist():
             # Stacks are many fewer than ticks: each is named as it was when it first came.
-            tick = told[first[place]]
+            tick = members[first[place]]
             who[named(int(stacks[tick]), int(times[tick]))] += int(counts[place])
         samples = who.total()
         del who[None]
@@ -175,14 +175,14 @@ def kept_rows(
         if key in there:
             at.setdefault(there[key], []).append(tick)
     numbers, ids = finalized.numbers("TypeID"), ticks.numbers("TypeID")
-    mine = _among(ids, numbers)
-    of_type = {number: mine[rows] for number, rows in groups(ids[mine]) if number}
-    found = [row("pinned", name, n, bytes_[name], _ints(at.get(name, ()))) for name, n in objects.most_common()]
+    among = _among(ids, numbers)
+    of_type = {number: among[rows] for number, rows in groups(ids[among]) if number}
+    kept = [row("pinned", name, n, bytes_[name], _ints(at.get(name, ()))) for name, n in objects.most_common()]
     for number, n in Counter(numbers.tolist()).most_common():
-        told = of_type.get(number, _ints(()))
-        type_ = types.take(told[:1]).tolist()[0] or None if len(told) else None
-        found.append(row("finalized", type_, n, None, told))
-    return found
+        places_of_type = of_type.get(number, _ints(()))
+        type_ = types.take(places_of_type[:1]).tolist()[0] or None if len(places_of_type) else None
+        kept.append(row("finalized", type_, n, None, places_of_type))
+    return kept
 
 
 def _ints(values: Iterable[int]) -> Ints:
@@ -205,12 +205,12 @@ _MOST_RUNTIMES: Final = 2
 number."""
 
 
-def by_runtime(rows: Mapping[str, Gathered], told: Collection[str]) -> tuple[list[Mapping[str, Gathered]], list[Note]]:
+def by_runtime(rows: Mapping[str, Gathered], known: Collection[str]) -> tuple[list[Mapping[str, Gathered]], list[Note]]:
     """The events of each runtime of the process, and a note on runtimes left out: those with the fewest events.
 
-    `told` are the selectors whose events name their runtime; every runtime gets all events of the others.
+    `known` are the selectors whose events name their runtime; every runtime gets all events of the others.
     """
-    numbers = {name: rows[name].numbers(INSTANCE).astype(np.int64) for name in told}
+    numbers = {name: rows[name].numbers(INSTANCE).astype(np.int64) for name in known}
     ids, counts = np.unique(np.concatenate(list(numbers.values())), return_counts=True)
     if len(ids) < 2:
         return [rows], []
@@ -244,8 +244,8 @@ def _left_out(runtimes: int) -> list[Note]:
 
 
 def _list(values: Any) -> Sequence[Any]:
-    found: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
-    return found
+    values_list: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
+    return values_list
 
 
 _HEADERS: Final = ("time_ns", "thread_id", "stack_id")
@@ -444,10 +444,10 @@ class GcCollector(KeepingCollector[GcReport]):
         rows = self._kept.all(self.selectors, context.nothing)
         named = _namer(context, lambda frame: frame.namespace != "System.GC")
         runtimes, others_left_out = by_runtime(rows, _EVENTS)
-        built = [Built(context, mine, named if self._callers else _nobody) for mine in runtimes]
+        built = [Built(context, runtime, named if self._callers else _nobody) for runtime in runtimes]
         collections = context.table(GarbageCollection, [row for b in built for row in b.collection_rows()])
-        held = [suspension_columns(b, b.held, b.owners) for b in built]
-        suspensions = context.table(GcSuspension, joined(held))
+        suspension_tables = [suspension_columns(b, b.suspended, b.owners) for b in built]
+        suspensions = context.table(GcSuspension, joined(suspension_tables))
         pieces = {
             (c.number, time_of(c.start), time_of(c.end)): c.pieces
             for b in built
@@ -467,7 +467,9 @@ class GcCollector(KeepingCollector[GcReport]):
             numbers |= {name: context.metric(name, None, reason="no collection") for name in none}
         other = context.table(GcSuspension, joined(others))
         hints = [
-            hint for b in built for hint in (hint_rows(b.held, _numbers(b), rows[SAMPLE], named) if self._hints else ())
+            hint
+            for b in built
+            for hint in (hint_rows(b.suspended, _numbers(b), rows[SAMPLE], named) if self._hints else ())
         ]
         kept: list[KeptObjects] = []
         if self._objects:
@@ -503,17 +505,17 @@ def _namer(context: Context, fits: Callable[[Any], bool]) -> Callable[[int, int]
     """Names the innermost method of a stack that fits and is no artefact of sampling."""
     known: dict[tuple[int, int], str | None] = {}
     # Frames are known for as long as they stay the same, by the very tuple of addresses.
-    held: dict[int, tuple[int, ...]] = {}
+    named_stacks: dict[int, tuple[int, ...]] = {}
 
     def named(stack: int, time_ns: int) -> str | None:
         if stack <= 0:
             return None
         if (stack, time_ns) not in known:
-            if stack not in held:
-                held[stack] = context.stacks.of_event(stack)
-            frames = context.methods.frames(held[stack], time_ns, context.process_id)
-            mine = (f.label for f in frames if f.name and fits(f) and not is_artefact(f.label))
-            known[stack, time_ns] = next(mine, None)
+            if stack not in named_stacks:
+                named_stacks[stack] = context.stacks.of_event(stack)
+            frames = context.methods.frames(named_stacks[stack], time_ns, context.process_id)
+            labels = (f.label for f in frames if f.name and fits(f) and not is_artefact(f.label))
+            known[stack, time_ns] = next(labels, None)
         return known[stack, time_ns]
 
     return named
@@ -525,7 +527,7 @@ def _nobody(stack: int, time_ns: int) -> None:
 
 def _numbers(built: Built) -> list[int | None]:
     """The collection of each suspension."""
-    return [mine[0].number if mine else None for mine in built.owners]
+    return [owners[0].number if owners else None for owners in built.owners]
 
 
 REPORT: Final = ReportDeclaration(

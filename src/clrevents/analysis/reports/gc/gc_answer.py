@@ -60,8 +60,8 @@ class WindowedCollections:
     @property
     def begun(self) -> list[bool]:
         """Which of them count here."""
-        found: list[bool] = (self.context.begun(self.collections) & ~self.before()).tolist()
-        return found
+        begun: list[bool] = (self.context.begun(self.collections) & ~self.before()).tolist()
+        return begun
 
     def before(self) -> NDArray[np.bool_]:
         """Those of a part of a trace that have no begin in it: before it, as a rule."""
@@ -71,26 +71,26 @@ class WindowedCollections:
     def paused(self) -> list[int | None]:
         """How long each stopped the program within the window; None if unknown."""
         window = self.context.window
-        found: list[int | None] = []
+        pauses: list[int | None] = []
         for key in zip(*(self.values(name) for name in ("number", "start_ns", "end_ns")), strict=True):
-            mine = self.pieces.get(key)
-            if mine is None:
-                found.append(None)
+            pieces = self.pieces.get(key)
+            if pieces is None:
+                pauses.append(None)
                 continue
             # A few of each, of very many collections.
-            found.append(int(sum(max(min(end, window.high) - max(start, window.low), 0) for start, end in mine)))
-        return found
+            pauses.append(int(sum(max(min(end, window.high) - max(start, window.low), 0) for start, end in pieces)))
+        return pauses
 
     def lost(self) -> int:
         """How many collections between those of the window left no event, according to the gaps in their numbers."""
         window = self.context.window
-        found = 0
+        missing = 0
         for runtime in self.built:
             known = sorted((one.number, one.first.time_ns) for one in runtime.collections)
             for (number, since), (following, until) in pairwise(known):
                 if following > number + 1 and since < window.high and until >= window.low:
-                    found += following - number - 1
-        return found
+                    missing += following - number - 1
+        return missing
 
     def going_on(self) -> tuple[int, int]:
         """How long the program had been stopped when tracing stopped, and how much of it in the window; 0 if it was
@@ -116,17 +116,17 @@ def totals(listed: WindowedCollections) -> list[GcTotal]:
     columns = {name: listed.values(name) for name in names}
     paused, begun = listed.paused(), listed.begun
     everything = sum(value or 0 for value in paused)
-    found = []
+    all_totals = []
     for by in ("generation", "kind", "reason"):
         groups: dict[str, list[int]] = {}
         for row, value in enumerate(columns[by]):
             word = UNKNOWN if value is None else f"gen{value}" if by == "generation" else value
             groups.setdefault(word, []).append(row)
-        made = []
+        totals_of_kind = []
         for word, rows in groups.items():
             within = _known(paused, rows)
             counts = [row for row in rows if begun[row]]
-            made.append(
+            totals_of_kind.append(
                 GcTotal(
                     by=by,
                     what=word,
@@ -138,8 +138,8 @@ def totals(listed: WindowedCollections) -> list[GcTotal]:
                     promoted_bytes=_sum(columns["promoted_bytes"], counts),
                 )
             )
-        found += sorted(made, key=lambda row: (-(row.pause_ns or 0), row.what))
-    return found
+        all_totals += sorted(totals_of_kind, key=lambda row: (-(row.pause_ns or 0), row.what))
+    return all_totals
 
 
 def metrics(listed: WindowedCollections, parts: ReportTable[object], committed: ReportTable[object]) -> Any:
@@ -241,34 +241,34 @@ def left_out(listed: WindowedCollections) -> list[Note]:
 
 def notes(listed: WindowedCollections) -> list[Note]:
     """What limits the answer."""
-    found, built = [], listed.built
+    notes, built = [], listed.built
     orphans = sum(runtime.walk.orphans for runtime in built)
     if orphans:
         text = f"{counted(orphans, 'event')} could not be assigned to any collection"
         touched = ("collections", "generations", "heaps")
-        found.append(Note("events-without-collection", "warning", text, touched, {"events": orphans}))
+        notes.append(Note("events-without-collection", "warning", text, touched, {"events": orphans}))
     pauses = sum(value is None for value in listed.values("pause_ns"))
     if pauses:
         text = (
             f"the pauses of {counted(pauses, 'collection')} are incomplete in the trace and not included in the metrics"
         )
-        found.append(Note("pauses-unknown", "warning", text, ("pause_ns", "pause_total"), {"collections": pauses}))
+        notes.append(Note("pauses-unknown", "warning", text, ("pause_ns", "pause_total"), {"collections": pauses}))
     silent = sum(value is None for value in listed.values("allocated_bytes"))
     if silent and listed.collections:
         text = (
             f"{counted(silent, 'collection')} of {len(listed.collections):,} do not show what was allocated before them"
         )
-        found.append(Note("allocated-unknown", "info", text, ("allocated_total",), {"collections": silent}))
+        notes.append(Note("allocated-unknown", "info", text, ("allocated_total",), {"collections": silent}))
     inside = sum(word == "background" for word in listed.values("kind"))
     if inside:
         text = f"what was allocated during {counted(inside, 'background collection')} is unknown"
         numbers = {"collections": inside}
-        found.append(Note("allocated-in-background", "info", text, ("allocated_total",), numbers))
+        notes.append(Note("allocated-in-background", "info", text, ("allocated_total",), numbers))
     unread = sum(runtime.dynamic.unread for runtime in built)
     if unread:
         text = f"{counted(unread, 'event')} of the GC's own kinds {'has' if unread == 1 else 'have'} an unknown layout"
-        found.append(Note("dynamic-unread", "warning", text, ("committed", "tunings"), {"events": unread}))
-    return found
+        notes.append(Note("dynamic-unread", "warning", text, ("committed", "tunings"), {"events": unread}))
+    return notes
 
 
 def _rate(listed: WindowedCollections, rows: Sequence[int]) -> int | Metric | None:
@@ -294,7 +294,7 @@ def _shares(parts: ReportTable[object]) -> dict[str, float | None]:
     sizes: dict[tuple[int, int | None], dict[str, int]] = {}
     for number, generation, size, start in zip(*(parts.column(n).tolist() for n in names), strict=True):
         sizes.setdefault((number, start), {})[generation] = size
-    largest = max(sizes.values(), key=lambda held: sum(held.values()), default={})
+    largest = max(sizes.values(), key=lambda heap: sum(heap.values()), default={})
     total = sum(largest.values())
     return {f"{name}_share": share(largest.get(name, 0), total) for name in ("large", "pinned")}
 

@@ -70,13 +70,13 @@ class Built:
         self._forget_spoilt()
         moments = [m for c in self.collections for m in (c.start, c.end) if m is not None]
         others = sorted((m.place, m.time_ns) for m in moments)
-        told = np.array(others, dtype=np.int64).reshape(-1, 2)
-        every = suspensions([rows[name] for name in STEPS], context.marks, context.holes, (told[:, 1], told[:, 0]))
-        mine = np.isin(every.reason, FOR_GC) | ((every.reason == NOTHING) & self._collecting(every))
-        self.held: Suspensions = every.only(np.flatnonzero(mine))
-        self.others: Suspensions = every.only(np.flatnonzero(~mine))
+        lost = np.array(others, dtype=np.int64).reshape(-1, 2)
+        every = suspensions([rows[name] for name in STEPS], context.marks, context.holes, (lost[:, 1], lost[:, 0]))
+        of_collections = np.isin(every.reason, FOR_GC) | ((every.reason == NOTHING) & self._collecting(every))
+        self.suspended: Suspensions = every.only(np.flatnonzero(of_collections))
+        self.others: Suspensions = every.only(np.flatnonzero(~of_collections))
         self.every = every
-        self.owners = give_pauses(self.walk, self.held)
+        self.owners = give_pauses(self.walk, self.suspended)
         self.parts: HeapParts = heap_parts(rows, self.collections)
         numbers = [c.number for c in self.collections]
         running = self.walk.at(rows[DYNAMIC].places).tolist()
@@ -85,8 +85,8 @@ class Built:
         )
         self._caller = caller
         self._lists: dict[tuple[str, str], list[Any]] = {}
-        self._stopped = self.held.known(0, 1)
-        self._stop_ns = self.held.times[1] - self.held.times[0]
+        self._stopped = self.suspended.known(0, 1)
+        self._stop_ns = self.suspended.times[1] - self.suspended.times[0]
 
     def _forget_spoilt(self) -> None:
         """Drop histories that may be another collection's, because a loss lies before them.
@@ -95,12 +95,12 @@ class Built:
         """
         if not self.context.marks:
             return
-        told = self.rows[GLOBAL].numbers("time_ns")
+        times = self.rows[GLOBAL].numbers("time_ns")
         of_heaps = self.rows[PER_HEAP].numbers("time_ns")
         for one in self.collections:
             if one.history is None:
                 continue
-            last = max([int(told[one.history]), *(int(of_heaps[row]) for row in one.heaps.values())])
+            last = max([int(times[one.history]), *(int(of_heaps[row]) for row in one.heaps.values())])
             since = one.end or one.first
             if last <= since.time_ns:
                 continue
@@ -111,11 +111,11 @@ class Built:
 
     def _collecting(self, every: Suspensions) -> Any:
         """Which suspensions have a begin or an end of a collection in them."""
-        found = np.zeros(len(every), dtype=np.bool_)
+        collecting = np.zeros(len(every), dtype=np.bool_)
         places = [moment.place for c in self.collections for moment in (c.start, c.end) if moment is not None]
         inside = every.holding(np.array(places, dtype=np.int64))
-        found[inside[inside != NOTHING]] = True
-        return found
+        collecting[inside[inside != NOTHING]] = True
+        return collecting
 
     def collection_rows(self) -> list[GarbageCollection]:
         """The table of collections."""
@@ -132,7 +132,7 @@ class Built:
         rows = []
         for place, one in enumerate(self.collections):
             start, end, pieces = one.start, one.end, one.pieces
-            pauses = self.held.times[0][one.suspensions].tolist()
+            pauses = self.suspended.times[0][one.suspensions].tolist()
             first = one.suspensions[0] if one.suspensions else None
             requested_ns, requested_thread_id, requested_by = self._request(one)
             rows.append(
@@ -150,7 +150,7 @@ class Built:
                     pauses=len(pauses),
                     start_thread_id=None if start is None else start.thread_id,
                     end_thread_id=None if end is None else end.thread_id,
-                    suspend_thread_id=None if first is None else _thread(self.held, first),
+                    suspend_thread_id=None if first is None else _thread(self.suspended, first),
                     requested_ns=requested_ns,
                     requested_thread_id=requested_thread_id,
                     requested_by=requested_by,
@@ -171,10 +171,10 @@ class Built:
 
     def _stopping(self, one: Collected) -> int | None:
         """How long threads took to stop, over the suspensions that it owns."""
-        mine = [s for s in one.suspensions if self.owners[s][0] is one]
-        if not one.suspensions or not self._stopped[mine].all() or (one.background and one.end is None):
+        own = [s for s in one.suspensions if self.owners[s][0] is one]
+        if not one.suspensions or not self._stopped[own].all() or (one.background and one.end is None):
             return None
-        return int(self._stop_ns[mine].sum())
+        return int(self._stop_ns[own].sum())
 
     def _request(self, one: Collected) -> tuple[int | None, int | None, str | None]:
         """When it was requested, by which thread and method."""
@@ -188,23 +188,23 @@ class Built:
         if one.stats is None:
             return dict.fromkeys(_STATS)
         sizes = (self._value(STATS, f"GenerationSize{n}", one.stats) or 0 for n in range(5))
-        found = {"heap_after_bytes": sum(sizes), "promoted_bytes": None}
-        found["pinned_objects"] = self._value(STATS, "PinnedObjectCount", one.stats)
-        found["handles"] = self._value(STATS, "GCHandleCount", one.stats)
-        found["finalizable_objects"] = found["finalizable_bytes"] = None
+        stats = {"heap_after_bytes": sum(sizes), "promoted_bytes": None}
+        stats["pinned_objects"] = self._value(STATS, "PinnedObjectCount", one.stats)
+        stats["handles"] = self._value(STATS, "GCHandleCount", one.stats)
+        stats["finalizable_objects"] = stats["finalizable_bytes"] = None
         if one.type is not None and not one.background:
             promoted = (self._value(STATS, f"TotalPromotedSize{n}", one.stats) or 0 for n in range(5))
-            found["promoted_bytes"] = sum(promoted)
-            found["finalizable_objects"] = self._value(STATS, "FinalizationPromotedCount", one.stats)
-            found["finalizable_bytes"] = self._value(STATS, "FinalizationPromotedSize", one.stats)
-        return found
+            stats["promoted_bytes"] = sum(promoted)
+            stats["finalizable_objects"] = self._value(STATS, "FinalizationPromotedCount", one.stats)
+            stats["finalizable_bytes"] = self._value(STATS, "FinalizationPromotedSize", one.stats)
+        return stats
 
     def _history(self, one: Collected, place: int) -> dict[str, Any]:
         """What it decided and did."""
         heaps = [one.heaps[heap] for heap in sorted(one.heaps)]
         per_heap = {name: [self._value(PER_HEAP, name, row) or 0 for row in heaps] for name in _PER_HEAP}
         complete = bool(self.parts.complete[place])
-        found: dict[str, Any] = {
+        history: dict[str, Any] = {
             "condemned": condemned_words(
                 tuple(zip(per_heap["CondemnReasons0"], per_heap["CondemnReasons1"], strict=True))
             ),
@@ -219,11 +219,11 @@ class Built:
         if one.history is not None:
             bits = self._value(GLOBAL, "GlobalMechanisms", one.history)
             mode, load = (self._value(GLOBAL, name, one.history) for name in ("PauseMode", "MemoryPressure"))
-            found["mechanisms"] = mechanism_words(bits or 0)
-            found["pause_mode"] = None if mode is None else pause_mode_word(mode)
-            found["memory_load"] = None if load is None else load / 100
-            found |= self._phases(one.history, bits or 0, one.background)
-        return found
+            history["mechanisms"] = mechanism_words(bits or 0)
+            history["pause_mode"] = None if mode is None else pause_mode_word(mode)
+            history["memory_load"] = None if load is None else load / 100
+            history |= self._phases(one.history, bits or 0, one.background)
+        return history
 
     def _phases(self, row: int, bits: int, background: bool) -> dict[str, int | None]:
         """Times of phases; a background collection has different ones.
@@ -236,12 +236,12 @@ class Built:
         if background or len(spent) < 7:
             return {}
         marks = [time for time in spent[1:5] if time is not None]
-        found = {"mark_ns": sum(marks) if len(marks) == 4 else None, "plan_ns": spent[5]}
+        phases = {"mark_ns": sum(marks) if len(marks) == 4 else None, "plan_ns": spent[5]}
         if bits & COMPACTION and len(spent) > 7:
-            found |= {"relocate_ns": spent[6], "compact_ns": spent[7]}
+            phases |= {"relocate_ns": spent[6], "compact_ns": spent[7]}
         elif not bits & COMPACTION:
-            found["sweep_ns"] = spent[6]
-        return found
+            phases["sweep_ns"] = spent[6]
+        return phases
 
     def _value(self, selector: str, name: str, row: int) -> Any:
         """A value of one row; None where this version of the event has none."""
@@ -280,7 +280,7 @@ class Built:
                     amount = sum(before[place].values()) if one.number == 1 else None
                 elif complete[last] and self._follows(place, last, numbers):
                     left = after[last]
-                    amount = sum(held - left.get(heap, 0) for heap, held in before[place].items())
+                    amount = sum(total - left.get(heap, 0) for heap, total in before[place].items())
                     rate = self._rate(amount, self.collections[last], one)
                 if amount is not None and amount < 0:
                     amount, rate = None, None
@@ -324,8 +324,8 @@ def time_of(moment: GcMoment | None) -> int | None:
     return None if moment is None else moment.time_ns
 
 
-def _thread(held: Suspensions, place: int) -> int | None:
-    return int(held.thread[place]) if held.thread_known[place] else None
+def _thread(suspensions: Suspensions, place: int) -> int | None:
+    return int(suspensions.thread[place]) if suspensions.thread_known[place] else None
 
 
 MARKED: Final = "runtime/GCMarkWithType"
@@ -337,7 +337,7 @@ def suspension_columns(built: Built, chosen: Suspensions, owners: Sequence[Seque
         known_column("int64", step, places != NOTHING) for step, places in zip(chosen.times, chosen.places, strict=True)
     ]
     paused, stopping = chosen.known(0, 3), chosen.known(0, 1)
-    held_up = chosen.held_up(built.others if chosen is built.held else built.every)
+    held_up = chosen.held_up(built.others if chosen is built.suspended else built.every)
     reasons, which = np.unique(chosen.reason, return_inverse=True)
     texts = [
         None if reason == NOTHING else enum_word(built.rows[SUSPENDING], "Reason", reason)
@@ -351,8 +351,8 @@ def suspension_columns(built: Built, chosen: Suspensions, owners: Sequence[Seque
         "held_up_ns": known_column("int64", held_up, stopping),
         "stopped_ns": times[1],
         "reason": text_column(texts, which),
-        "number": [mine[0].number if mine else None for mine in owners],
-        "others": [[c.number for c in mine[1:]] for mine in owners],
+        "number": [owner[0].number if owner else None for owner in owners],
+        "others": [[c.number for c in owner[1:]] for owner in owners],
         "thread_id": known_column("uint64", chosen.thread.astype(np.uint64), chosen.thread_known),
     }
 
@@ -399,14 +399,14 @@ def mark_columns(built: Built) -> dict[str, Cells]:
 def _moments(built: Built) -> dict[str, Column]:
     """What the tables of parts of collections have of each collection."""
     starts, ends = ([c.start for c in built.collections], [c.end for c in built.collections])
-    found: dict[str, tuple[str, list[int | None]]] = {
+    columns: dict[str, tuple[str, list[int | None]]] = {
         "number": ("int64", [c.number for c in built.collections]),
         "start_ns": ("int64", [time_of(moment) for moment in starts]),
         "end_ns": ("int64", [time_of(moment) for moment in ends]),
         "start_thread_id": ("uint64", [None if m is None else m.thread_id for m in starts]),
         "end_thread_id": ("uint64", [None if m is None else m.thread_id for m in ends]),
     }
-    return {name: from_values(ColumnType(kind), values) for name, (kind, values) in found.items()}
+    return {name: from_values(ColumnType(kind), values) for name, (kind, values) in columns.items()}
 
 
 def _times(built: Built, of: Ints) -> dict[str, Cells]:

@@ -141,25 +141,25 @@ def expand_words(codes: tuple[int, ...]) -> tuple[str, ...]:
 def condemned_words(pairs: tuple[tuple[int, int], ...]) -> tuple[str, ...]:
     """Why a generation was condemned: of those heaps whose final generation decided, each reason once."""
     final = max((first >> 2 & 3 for first, _ in pairs), default=0)
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for first, conditions in pairs:
         if first >> 2 & 3 != final:
             continue
         for shift, word in ((4, "budget exceeded"), (6, "time since the last one")):
             generation = first >> shift & 3
             if generation:
-                found[f"gen{generation} {word}"] = None
-        found.update(dict.fromkeys(_bits(conditions, _CONDITIONS)))
-    return tuple(found)
+                words[f"gen{generation} {word}"] = None
+        words.update(dict.fromkeys(_bits(conditions, _CONDITIONS)))
+    return tuple(words)
 
 
 def _decided(codes: Iterable[int], words: Sequence[str]) -> tuple[str, ...]:
     """The bits of codes whose highest bit says that something was decided."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for code in codes:
         if code & _DECIDED:
-            found.update(dict.fromkeys(_bits(code & ~_DECIDED, words)))
-    return tuple(found)
+            names.update(dict.fromkeys(_bits(code & ~_DECIDED, words)))
+    return tuple(names)
 
 
 def _bits(bits: int, words: Sequence[str]) -> list[str]:
@@ -227,9 +227,9 @@ class Collected:
     @property
     def first(self) -> GcMoment:
         """Its begin, or its end."""
-        found = self.start or self.end
-        assert found is not None
-        return found
+        moment = self.start or self.end
+        assert moment is not None
+        return moment
 
 
 class CollectionWalk:
@@ -283,30 +283,30 @@ class CollectionWalk:
         # A blocking collection ends before the next begins, so one that is open here has lost its end.
         self._open = [c for c in self._open if c.background and type != BACKGROUND]
         around = self._open[-1] if self._open else None
-        found = Collected(number, generation, reason, type, around, start=at)
+        collection = Collected(number, generation, reason, type, around, start=at)
         asked = [(row, thread) for row, why, thread in self._asked if why == reason]
         if asked:
             # Several may have asked for it; one that collects by itself is who did.
-            found.triggered = next((row for row, thread in asked if thread == at.thread_id), asked[0][0])
+            collection.triggered = next((row for row, thread in asked if thread == at.thread_id), asked[0][0])
         self._asked = []
-        self._open.append(found)
-        self._add(found, at)
-        return found
+        self._open.append(collection)
+        self._add(collection, at)
+        return collection
 
     def _end(self, at: GcMoment, number: int, generation: int) -> Collected:
-        found = next((c for c in self._open if c.number == number and c.generation in (None, generation)), None)
-        if found is None:
-            found = Collected(number, generation, end=at)
-            self.collections.append(found)
+        collection = next((c for c in self._open if c.number == number and c.generation in (None, generation)), None)
+        if collection is None:
+            collection = Collected(number, generation, end=at)
+            self.collections.append(collection)
         else:
-            found.end = at
-            self._open.remove(found)
+            collection.end = at
+            self._open.remove(collection)
         self._marks.append((at.place, self._innermost()))
-        return found
+        return collection
 
-    def _add(self, found: Collected, at: GcMoment) -> None:
-        self._numbers[id(found)] = len(self.collections)
-        self.collections.append(found)
+    def _add(self, collection: Collected, at: GcMoment) -> None:
+        self._numbers[id(collection)] = len(self.collections)
+        self.collections.append(collection)
         self._marks.append((at.place, self._innermost()))
 
     def _innermost(self) -> int:
@@ -317,36 +317,36 @@ class CollectionWalk:
         last, about = self._last.get(at.thread_id, ("", None))
         if selector == STATS:
             # They follow the end on its thread at once.
-            found = about if last == END else None
-            if found is not None and found.stats is None:
-                found.stats = row
-                return found
+            collection = about if last == END else None
+            if collection is not None and collection.stats is None:
+                collection.stats = row
+                return collection
         elif selector == GLOBAL:
-            found = self._of_history(last, about, *values)
-            if found is not None and found.history is None:
-                found.history, found.concurrent = row, bool(values[1] & CONCURRENT)
-                return found
+            collection = self._of_history(last, about, *values)
+            if collection is not None and collection.history is None:
+                collection.history, collection.concurrent = row, bool(values[1] & CONCURRENT)
+                return collection
         else:
-            found = about if last == GLOBAL else None
-            if found is not None and values[0] not in found.heaps:
-                found.heaps[values[0]] = row
-                return found
+            collection = about if last == GLOBAL else None
+            if collection is not None and values[0] not in collection.heaps:
+                collection.heaps[values[0]] = row
+                return collection
         self.orphans += 1
         return None
 
     def _of_history(self, last: str, about: Collected | None, generation: int, mechanisms: int) -> Collected | None:
         concurrent = bool(mechanisms & CONCURRENT)
         if not concurrent:
-            found = self._open[-1] if self._open else None
+            collection = self._open[-1] if self._open else None
         else:
             # .NET 10 writes a background one's after its end, earlier runtimes before it.
-            found = next((c for c in self._open if c.background), None)
-            if found is None and last in (END, STATS) and about is not None and about.type in (None, BACKGROUND):
-                found = about
-        return found if found is not None and found.generation == generation else None
+            collection = next((c for c in self._open if c.background), None)
+            if collection is None and last in (END, STATS) and about is not None and about.type in (None, BACKGROUND):
+                collection = about
+        return collection if collection is not None and collection.generation == generation else None
 
 
-def give_pauses(walk: CollectionWalk, held: Suspensions) -> list[list[Collected]]:
+def give_pauses(walk: CollectionWalk, suspensions: Suspensions) -> list[list[Collected]]:
     """Give each collection its part of the pauses; returns the collections that each suspension belongs to, its owner
     first.
 
@@ -354,43 +354,43 @@ def give_pauses(walk: CollectionWalk, held: Suspensions) -> list[list[Collected]
     first has the rest. A suspension in which none begins while a background collection runs belongs to that one if it
     is made for it (the reason `SuspendForGCPrep`).
     """
-    found: list[list[Collected]] = [[] for _ in range(len(held))]
+    owners: list[list[Collected]] = [[] for _ in range(len(suspensions))]
     started = [c for c in walk.collections if c.start is not None]
     places = np.array([c.first.place for c in started], dtype=np.int64)
-    for one, suspension in zip(started, held.holding(places).tolist(), strict=True):
+    for one, suspension in zip(started, suspensions.holding(places).tolist(), strict=True):
         if suspension != NOTHING:
-            found[suspension].append(one)
+            owners[suspension].append(one)
     ended = [c for c in walk.collections if c.start is None]
     places = np.array([c.first.place for c in ended], dtype=np.int64)
-    for one, suspension in zip(ended, held.holding(places).tolist(), strict=True):
-        if suspension != NOTHING and not found[suspension]:
-            found[suspension].append(one)
-    _give_background(walk, held, found)
-    starts, stops = held.times[0].tolist(), held.times[3].tolist()
-    known = held.known(0, 3).tolist()
+    for one, suspension in zip(ended, suspensions.holding(places).tolist(), strict=True):
+        if suspension != NOTHING and not owners[suspension]:
+            owners[suspension].append(one)
+    _give_background(walk, suspensions, owners)
+    starts, stops = suspensions.times[0].tolist(), suspensions.times[3].tolist()
+    known = suspensions.known(0, 3).tolist()
     lost: set[int] = set()
-    for suspension, mine in enumerate(found):
-        for one in mine:
+    for suspension, owned in enumerate(owners):
+        for one in owned:
             one.suspensions.append(suspension)
             one.pieces = one.pieces or []
-        if not mine:
+        if not owned:
             continue
-        if not known[suspension] or any(c.end is None and not c.background for c in mine[1:]):
-            lost.update(map(id, mine))
+        if not known[suspension] or any(c.end is None and not c.background for c in owned[1:]):
+            lost.update(map(id, owned))
             continue
         at, until = starts[suspension], stops[suspension]
-        for one in mine[1:]:
+        for one in owned[1:]:
             begin = one.first.time_ns
             end = until if one.end is None else min(one.end.time_ns, until)
-            _pieces(mine[0]).append((at, begin))
+            _pieces(owned[0]).append((at, begin))
             _pieces(one).append((begin, end))
             at = end
-        _pieces(mine[0]).append((at, until))
+        _pieces(owned[0]).append((at, until))
     for one in walk.collections:
         # More of a background one may have followed.
         if id(one) in lost or (one.background and one.end is None):
             one.pieces = None
-    return found
+    return owners
 
 
 def _pieces(one: Collected) -> list[tuple[int, int]]:
@@ -398,7 +398,7 @@ def _pieces(one: Collected) -> list[tuple[int, int]]:
     return one.pieces
 
 
-def _give_background(walk: CollectionWalk, held: Suspensions, found: list[list[Collected]]) -> None:
+def _give_background(walk: CollectionWalk, suspensions: Suspensions, owners: list[list[Collected]]) -> None:
     spans = [
         (c.start.place, FOREVER if c.end is None else c.end.place, c)
         for c in walk.collections
@@ -408,10 +408,10 @@ def _give_background(walk: CollectionWalk, held: Suspensions, found: list[list[C
         return
     begins = np.array([begin for begin, _, _ in spans], dtype=np.int64)
     # A begin that is missing was before the place from which the threads were held.
-    places = np.where(held.places[0] != NOTHING, held.places[0], held.held_from)
-    for suspension, (place, reason) in enumerate(zip(places.tolist(), held.reason.tolist(), strict=True)):
-        if found[suspension] or reason != 6:
+    places = np.where(suspensions.places[0] != NOTHING, suspensions.places[0], suspensions.held_from)
+    for suspension, (place, reason) in enumerate(zip(places.tolist(), suspensions.reason.tolist(), strict=True)):
+        if owners[suspension] or reason != 6:
             continue
         last = int(np.searchsorted(begins, place)) - 1
         if last >= 0 and place < spans[last][1]:
-            found[suspension].append(spans[last][2])
+            owners[suspension].append(spans[last][2])

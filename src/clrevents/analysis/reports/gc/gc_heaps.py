@@ -80,12 +80,12 @@ class HeapParts:
     @cached_property
     def live_after(self) -> Ints:
         """Objects afterwards, without free space; those before, where the collection left them alone."""
-        told = (
+        live = (
             self.values["size_after_bytes"]
             - self.values["free_list_after_bytes"]
             - self.values["free_objects_after_bytes"]
         )
-        return np.where(self.after_told, told, self.live_before)
+        return np.where(self.after_told, live, self.live_before)
 
     @cached_property
     def survived(self) -> Ints:
@@ -95,15 +95,15 @@ class HeapParts:
     def columns(self) -> dict[str, Cells]:
         """The columns that a table of these rows has of them."""
         known = self.condemned, self.budgeted, self.after_told
-        found = sized(self.values, self.live_before, *known)
+        columns = sized(self.values, self.live_before, *known)
         # Server GC moves regions between heaps while it collects: where more survived in one heap than it had,
         # survivors of others were counted there, and no heap's share is known.
         group = self.collection * len(GENERATIONS) + self.generation
         moved = np.isin(group, group[self.condemned & (self.survived > self.live_before)])
-        survival = found["survival"]
+        survival = columns["survival"]
         assert isinstance(survival, Column)
         again = known_column("float64", survival.values, survival.known & ~moved)
-        return {"generation": words(self.generation), **found, "survival": again}
+        return {"generation": words(self.generation), **columns, "survival": again}
 
     def total(self, values: Ints, chosen: Mask | None = None, known: Mask | None = None) -> list[int | None]:
         """A sum for each collection; None where a heap's history is missing, or one of the values is not `known`."""
@@ -116,28 +116,31 @@ class HeapParts:
 
     def of_objects(self, values: Ints) -> list[dict[int, int]]:
         """Of each collection, by heap: the sum over the generations that objects are allocated in."""
-        found: list[dict[int, int]] = [{} for _ in self.complete]
-        mine = np.isin(self.generation, _OF_OBJECTS)
+        sums: list[dict[int, int]] = [{} for _ in self.complete]
+        objects = np.isin(self.generation, _OF_OBJECTS)
         for collection, heap, value in zip(
-            self.collection[mine].tolist(), self.heap[mine].tolist(), values[mine].tolist(), strict=True
+            self.collection[objects].tolist(), self.heap[objects].tolist(), values[objects].tolist(), strict=True
         ):
-            of = found[collection]
+            of = sums[collection]
             of[heap] = of.get(heap, 0) + value
-        return found
+        return sums
 
     def imbalance(self) -> list[float | None]:
         """Of each collection: what survived in the heap where it was most, by the mean; None of fewer than two."""
         by_heap: list[dict[int, int]] = [{} for _ in self.complete]
-        mine = self.condemned
+        condemned = self.condemned
         for collection, heap, value in zip(
-            self.collection[mine].tolist(), self.heap[mine].tolist(), self.survived[mine].tolist(), strict=True
+            self.collection[condemned].tolist(),
+            self.heap[condemned].tolist(),
+            self.survived[condemned].tolist(),
+            strict=True,
         ):
             by_heap[collection][heap] = by_heap[collection].get(heap, 0) + value
-        found: list[float | None] = []
+        ratios: list[float | None] = []
         for known, heaps in zip(self.complete.tolist(), by_heap, strict=True):
             total = sum(heaps.values())
-            found.append(max(heaps.values()) * len(heaps) / total if known and len(heaps) > 1 and total > 0 else None)
-        return found
+            ratios.append(max(heaps.values()) * len(heaps) / total if known and len(heaps) > 1 and total > 0 else None)
+        return ratios
 
     def summed(self) -> tuple[Ints, dict[str, Cells]]:
         """The rows of all heaps together: of which collection each is, and the columns of a table."""
@@ -145,15 +148,15 @@ class HeapParts:
             return self.collection, self.columns()
         chosen = self.complete[self.collection]
         keys = self.collection[chosen] * len(GENERATIONS) + self.generation[chosen]
-        found, group = np.unique(keys, return_inverse=True)
+        unique_keys, group = np.unique(keys, return_inverse=True)
 
         def summed(values: Ints) -> Ints:
-            return sum_by(group, values[chosen], len(found))
+            return sum_by(group, values[chosen], len(unique_keys))
 
         known = [summed(mask.astype(np.int64)) > 0 for mask in (self.condemned, self.budgeted, self.after_told)]
         values = {name: summed(values) for name, values in self.values.items()}
-        generation = found % len(GENERATIONS)
-        return found // len(GENERATIONS), {
+        generation = unique_keys % len(GENERATIONS)
+        return unique_keys // len(GENERATIONS), {
             "generation": words(generation),
             **sized(values, summed(self.live_before), *known),
         }
@@ -165,15 +168,15 @@ def sized(
     """Columns of sizes, each null if unknown."""
     survived = values["pinned_survived_bytes"] + values["others_survived_bytes"]
     known = {"pinned_survived_bytes": condemned, "budget_bytes": budgeted, **dict.fromkeys(_AFTER, after)}
-    made: dict[str, Cells] = {
+    columns: dict[str, Cells] = {
         name: known_column("int64", numbers, known[name]) if name in known else numbers
         for name, numbers in values.items()
         if name not in _INNER
     }
-    made["survived_bytes"] = known_column("int64", survived, condemned)
-    told = condemned & (live_before > 0) & (survived <= live_before)
-    made["survival"] = known_column("float64", survived / np.maximum(live_before, 1), told)
-    return made
+    columns["survived_bytes"] = known_column("int64", survived, condemned)
+    plausible = condemned & (live_before > 0) & (survived <= live_before)
+    columns["survival"] = known_column("float64", survived / np.maximum(live_before, 1), plausible)
+    return columns
 
 
 def known_column(kind: str, values: Array, known: Mask) -> Column:
@@ -201,15 +204,15 @@ def heap_parts(rows: Mapping[str, Gathered], collections: Sequence[Collected]) -
         owner += [place] * len(one.heaps)
         row += [one.heaps[heap] for heap in sorted(one.heaps)]
         complete[place] = one.history is not None and 0 < len(one.heaps) == announced[one.history]
-    owners, mine = np.array(owner, dtype=np.int64), np.array(row, dtype=np.int64)
+    owners, history_rows = np.array(owner, dtype=np.int64), np.array(row, dtype=np.int64)
     column = events.column("Values")
     offsets = column.offsets.astype(np.int64) if len(events) else np.zeros(1, dtype=np.int64)
     # Earlier runtimes have four generations, without that of pinned objects.
-    counts = np.minimum(np.diff(offsets)[mine], len(GENERATIONS))
-    which = np.repeat(np.arange(len(mine)), counts)
+    counts = np.minimum(np.diff(offsets)[history_rows], len(GENERATIONS))
+    which = np.repeat(np.arange(len(history_rows)), counts)
     ends = np.cumsum(counts)
     generation = np.arange(int(counts.sum())) - np.repeat(ends - counts, counts)
-    places = offsets[:-1][mine][which] + generation
+    places = offsets[:-1][history_rows][which] + generation
     values = {}
     for name, wire in _VALUES.items():
         if len(places):
@@ -224,9 +227,9 @@ def heap_parts(rows: Mapping[str, Gathered], collections: Sequence[Collected]) -
     collected = (generation <= depth[of]) | ((depth[of] >= 2) & (generation > 2))
     budgeted = collected & ((generation >= 2) | ~background[of])
     after_told = (counts[which] == len(GENERATIONS)) | (depth[of] > 0) | (generation < 2)
-    heap = events.numbers("HeapIndex").astype(np.int64)[mine][which]
+    heap = events.numbers("HeapIndex").astype(np.int64)[history_rows][which]
     return HeapParts(
-        of, mine[which], heap, generation, values, collected & ~background[of], budgeted, after_told, complete
+        of, history_rows[which], heap, generation, values, collected & ~background[of], budgeted, after_told, complete
     )
 
 
@@ -259,7 +262,7 @@ class DynamicTables:
 
 def dynamic_tables(rows: Gathered, running: Iterable[int | None]) -> DynamicTables:
     """Of the rows of the event; `running` is the number of the collection that each was told in."""
-    found = DynamicTables()
+    tables = DynamicTables()
     names = ("time_ns", "thread_id", "Name", "Data")
     values = (rows.column(name).tolist() for name in names)
     for number, time, thread, name, data in zip(running, *values, strict=True):
@@ -267,7 +270,7 @@ def dynamic_tables(rows: Gathered, running: Iterable[int | None]) -> DynamicTabl
         if layout is None:
             continue
         if len(data) < layout.size or int.from_bytes(data[:2], "little") != _VERSION:
-            found.unread += 1
+            tables.unread += 1
             continue
         numbers = layout.unpack_from(data)[1:]
         row: CommittedMemory | AdaptationSample | AdaptationTuning
@@ -280,14 +283,14 @@ def dynamic_tables(rows: Gathered, running: Iterable[int | None]) -> DynamicTabl
         else:
             row = _full_tuning(time, thread, *numbers)
         if not all(_fits(getattr(row, column.name)) for column in columns_of(type(row))):
-            found.unread += 1
+            tables.unread += 1
         elif isinstance(row, CommittedMemory):
-            found.committed.append(row)
+            tables.committed.append(row)
         elif isinstance(row, AdaptationSample):
-            found.samples.append(row)
+            tables.samples.append(row)
         else:
-            found.tunings.append(row)
-    return found
+            tables.tunings.append(row)
+    return tables
 
 
 def _fits(value: Any) -> bool:

@@ -235,8 +235,8 @@ class HeapCollector(Collector[HeapReport]):
         """Those that reach into the window."""
 
         def module(module_id: int, time_ns: int) -> str | None:
-            found = context.methods.modules.at(module_id, time_ns, context.process_id)
-            return (found.assembly.partition(",")[0] or found.name) if found else None
+            module = context.methods.modules.at(module_id, time_ns, context.process_id)
+            return (module.assembly.partition(",")[0] or module.name) if module else None
 
         def type_names(ids: list[int]) -> list[str | None]:
             return context.methods.type_names(ids, context.process_id)
@@ -247,30 +247,30 @@ class HeapCollector(Collector[HeapReport]):
         inside = context.window.meets(starts, ends).tolist()
         return [
             snapshot_of(draft, self._blocks.types, number, context.process_id, module, type_names)
-            for number, (draft, held) in enumerate(zip(drafts, inside, strict=True), 1)
-            if held
+            for number, (draft, in_window) in enumerate(zip(drafts, inside, strict=True), 1)
+            if in_window
         ]
 
 
-def heap_answer(context: Context, asked: HeapParameters, held: Sequence[HeapSnapshot]) -> HeapReport:
+def heap_answer(context: Context, asked: HeapParameters, inside: Sequence[HeapSnapshot]) -> HeapReport:
     """What is said of these snapshots."""
     name = raw_type_name if asked.raw else display_name
     notes: list[Note] = []
-    numbers = [one.number for one in held]
+    numbers = [one.number for one in inside]
     for number in (asked.snapshot, asked.baseline):
         if number and number not in numbers:
             notes.append(no_such_snapshot(number, numbers))
-    shown = next((one for one in reversed(held) if asked.snapshot in (0, one.number)), None)
-    before = next((one for one in held if asked.baseline in (0, one.number)), None)
+    shown = next((one for one in reversed(inside) if asked.snapshot in (0, one.number)), None)
+    before = next((one for one in inside if asked.baseline in (0, one.number)), None)
     before = None if before is shown else before
-    snapshots = context.table(Snapshot, snapshot_rows(held, shown))
+    snapshots = context.table(Snapshot, snapshot_rows(inside, shown))
     lossy = dict(zip(snapshots["snapshot"].tolist(), snapshots["lossy"].tolist(), strict=True))
 
     def table_of(row_class: type[R], rows: Sequence[R], *of: HeapSnapshot) -> ReportTable[R]:
         """A table that is as trustworthy as the snapshots that it is made of."""
         return context.table(row_class, rows, [any(lossy[one.number] for one in of)] * len(rows))
 
-    found: dict[str, Any] = {
+    tables: dict[str, Any] = {
         declared.name: ReportTable.empty(declared.row_class)
         for declared in HeapReport.tables()
         if declared.row_class is not Snapshot
@@ -284,28 +284,28 @@ def heap_answer(context: Context, asked: HeapParameters, held: Sequence[HeapSnap
         chosen = matching(shown.types, asked.type) if asked.type else None
         if asked.type and not chosen:
             notes.append(no_such_type(asked.type, [type.name for type in shown.types]))
-        found["types"] = table_of(TypeOnHeap, type_rows(shown, name, chosen), shown)
-        found["roots"] = table_of(RootGroup, root_rows(shown, name), shown)
+        tables["types"] = table_of(TypeOnHeap, type_rows(shown, name, chosen), shown)
+        tables["roots"] = table_of(RootGroup, root_rows(shown, name), shown)
         kept_by: tuple[str, ...] = ()
         if shown.coverage.linked:
-            found["dominators"] = table_of(DominatorLine, dominator_rows(shown, name), shown)
-            paths = _paths(shown, chosen, found["types"], name)
-            found["paths"] = table_of(RootPath, paths.rows, shown)
+            tables["dominators"] = table_of(DominatorLine, dominator_rows(shown, name), shown)
+            paths = _paths(shown, chosen, tables["types"], name)
+            tables["paths"] = table_of(RootPath, paths.rows, shown)
             notes += rare_paths(paths.left_out)
             if chosen:
                 kept_by = paths.texts(_TOLD)
         if before is not None:
-            found["growth"] = table_of(TypeGrowth, growth_rows(before, shown, name), before, shown)
+            tables["growth"] = table_of(TypeGrowth, growth_rows(before, shown, name), before, shown)
         numbers_of |= _metrics(shown)
         facts = HeapFacts(
             snapshot=shown.number,
             baseline=None if before is None else before.number,
             taken_ns=shown.start_ns,
             complete=shown.coverage.complete,
-            held_by=_held_by(found["roots"], numbers_of["reached_bytes"]),
+            held_by=_held_by(tables["roots"], numbers_of["reached_bytes"]),
             kept_by=kept_by,
         )
-    return context.answer(HeapReport, facts=facts, metrics=numbers_of, notes=notes, snapshots=snapshots, **found)
+    return context.answer(HeapReport, facts=facts, metrics=numbers_of, notes=notes, snapshots=snapshots, **tables)
 
 
 def _paths(
@@ -321,8 +321,8 @@ def _paths(
 
 def _held_by(roots: ReportTable[RootGroup], everything: int | None) -> tuple[str, ...]:
     """The roots that hold the most, in words, with their share of everything alive."""
-    held = [(root.label, root.retained_bytes) for root in roots[:_TOLD] if root.retained_bytes]
-    return tuple(f"{label} {100 * size / everything:.0f} %" for label, size in held if everything)
+    holders = [(root.label, root.retained_bytes) for root in roots[:_TOLD] if root.retained_bytes]
+    return tuple(f"{label} {100 * size / everything:.0f} %" for label, size in holders if everything)
 
 
 def _metrics(shown: HeapSnapshot) -> dict[str, int | None]:
@@ -364,18 +364,18 @@ def heap_snapshots(trace: Trace, **window: Unpack[WindowOptions]) -> tuple[HeapS
     `start`, `end` and `process_id` choose a part of the trace. Raises TypeError or ValueError for a bad moment, and
     TraceError for damage.
     """
-    found: list[HeapSnapshot] = []
-    ask_one(trace, attrs.evolve(REPORT, collector=lambda _: _SnapshotKeeper(found)), ANYTHING, window)
-    return tuple(found)
+    kept_snapshots: list[HeapSnapshot] = []
+    ask_one(trace, attrs.evolve(REPORT, collector=lambda _: _SnapshotKeeper(kept_snapshots)), ANYTHING, window)
+    return tuple(kept_snapshots)
 
 
 class _SnapshotKeeper(HeapCollector):
     """Keeps the snapshots; its answer has no rows."""
 
-    def __init__(self, found: list[HeapSnapshot]) -> None:
+    def __init__(self, kept: list[HeapSnapshot]) -> None:
         super().__init__(ANYTHING)
-        self._found = found
+        self._snapshots = kept
 
     def finish(self, context: Context) -> HeapReport:
-        self._found += self.snapshots(context)
+        self._snapshots += self.snapshots(context)
         return heap_answer(context, ANYTHING, [])

@@ -34,7 +34,7 @@ class GrowingArray:
     """Numbers that are added piece by piece; grows in place where the system can."""
 
     def __init__(self, dtype: str) -> None:
-        self._held: Array = np.empty(0, dtype=dtype)
+        self._numbers: Array = np.empty(0, dtype=dtype)
         self._used = 0
 
     def __len__(self) -> int:
@@ -43,17 +43,17 @@ class GrowingArray:
     def add(self, values: Array) -> None:
         """More of them."""
         end = self._used + len(values)
-        if end > len(self._held):
-            self._held.resize(max(end, 2 * len(self._held)), refcheck=False)
-        self._held[self._used : end] = values
+        if end > len(self._numbers):
+            self._numbers.resize(max(end, 2 * len(self._numbers)), refcheck=False)
+        self._numbers[self._used : end] = values
         self._used = end
 
     def take(self) -> Array:
         """All of them, once."""
-        held, self._held = self._held, self._held[:0].copy()
-        held.resize(self._used, refcheck=False)
+        numbers, self._numbers = self._numbers, self._numbers[:0].copy()
+        numbers.resize(self._used, refcheck=False)
         self._used = 0
-        return held
+        return numbers
 
 
 @define(eq=False)
@@ -72,8 +72,8 @@ class BlockStream:
         """A block."""
         self.indexes.append(index)
         self.sizes.append(len(next(iter(fields.values()))))
-        for name, held in self.columns.items():
-            held.add(fields[name])
+        for name, column in self.columns.items():
+            column.add(fields[name])
 
     @property
     def missing(self) -> int:
@@ -87,13 +87,13 @@ class BlockStream:
 
     def take(self) -> dict[str, Array]:
         """The columns in order of the blocks' numbers, once."""
-        columns = {name: held.take() for name, held in self.columns.items()}
+        columns = {name: column.take() for name, column in self.columns.items()}
         if self.indexes == sorted(self.indexes):
             return columns
         ends = np.cumsum(self.sizes)
         order = sorted(range(len(self.indexes)), key=self.indexes.__getitem__)
         pieces = [slice(int(ends[k]) - self.sizes[k], int(ends[k])) for k in order]
-        return {name: np.concatenate([held[piece] for piece in pieces]) for name, held in columns.items()}
+        return {name: np.concatenate([column[piece] for piece in pieces]) for name, column in columns.items()}
 
 
 @define(eq=False)
@@ -141,17 +141,17 @@ class TypeEntries:
     """All descriptions of types. An id may be used again for another type, so each has the time it was given."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[int, int], list[tuple[int, TypeEntry]]] = {}
+        self._entries: dict[tuple[int, int], list[tuple[int, TypeEntry]]] = {}
 
     def add(self, clr: int, type_id: int, order: int, entry: TypeEntry) -> None:
         """A description given when `order` snapshots had begun."""
-        known = self._found.setdefault((clr, type_id), [])
+        known = self._entries.setdefault((clr, type_id), [])
         if not known or known[-1][1] != entry:
             known.append((order, entry))
 
     def at(self, clr: int, type_id: int, order: int) -> TypeEntry | None:
         """The last description that came before the next snapshot began; where there is none, the first one."""
-        known = self._found.get((clr, type_id))
+        known = self._entries.get((clr, type_id))
         if known is None:
             return None
         return next((entry for given, entry in reversed(known) if given <= order), known[0][1])
@@ -194,13 +194,13 @@ class HeapBlocks:
 
     def draft(self, clr: int, time_ns: int) -> SnapshotDraft:
         """The draft that events of this runtime belong to now."""
-        found = self._open.get(clr) or self.begin(clr, None, None)
-        found.last_ns = time_ns
-        if not found.used:
+        draft = self._open.get(clr) or self.begin(clr, None, None)
+        draft.last_ns = time_ns
+        if not draft.used:
             # Most collections write no snapshot.
-            found.used = True
-            self._drafts.append(found)
-        return found
+            draft.used = True
+            self._drafts.append(draft)
+        return draft
 
     def begun(self, clr: int) -> int:
         """How many drafts of this runtime were begun."""
@@ -228,17 +228,17 @@ class _Rows(ABC):
     def _numbers(self, name: str) -> list[int]:
         """A column, 0 where the event has none, as those of the oldest versions."""
         known = name in self._rows.table.columns
-        found: list[int] = self._rows.numbers(name).tolist() if known else [0] * len(self._rows)
-        return found
+        numbers: list[int] = self._rows.numbers(name).tolist() if known else [0] * len(self._rows)
+        return numbers
 
 
 class _Starts(_Rows):
     def __init__(self, selector: str, rows: Gathered) -> None:
         super().__init__(selector, rows)
-        self._found = list(zip(*map(self._numbers, ("Count", "Depth", "Type")), strict=True))
+        self._events = list(zip(*map(self._numbers, ("Count", "Depth", "Type")), strict=True))
 
     def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
-        number, depth, type = self._found[self._row]
+        number, depth, type = self._events[self._row]
         if depth == FULL and type != BACKGROUND:
             blocks.begin(clr, number, time_ns)
 
@@ -246,10 +246,10 @@ class _Starts(_Rows):
 class _Ends(_Rows):
     def __init__(self, selector: str, rows: Gathered) -> None:
         super().__init__(selector, rows)
-        self._found = self._numbers("Count")
+        self._counts = self._numbers("Count")
 
     def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
-        blocks.end(clr, self._found[self._row], time_ns)
+        blocks.end(clr, self._counts[self._row], time_ns)
 
 
 class _Lists(_Rows):
@@ -273,20 +273,20 @@ class _Lists(_Rows):
 class _Types(_Lists):
     def __init__(self, selector: str, rows: Gathered) -> None:
         super().__init__(selector, rows)
-        self._found = self._tuples("TypeID", "Name", "ModuleID", "Flags")
+        self._entries = self._tuples("TypeID", "Name", "ModuleID", "Flags")
 
     def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
-        for type_id, name, module_id, flags in self._found[self._piece]:
+        for type_id, name, module_id, flags in self._entries[self._piece]:
             blocks.types.add(clr, type_id, blocks.begun(clr), TypeEntry(name, module_id, flags))
 
 
 class _Statics(_Lists):
     def __init__(self, selector: str, rows: Gathered) -> None:
         super().__init__(selector, rows)
-        self._found = self._tuples("GCRootID", "ObjectID", "Flags", "FieldName")
+        self._entries = self._tuples("GCRootID", "ObjectID", "Flags", "FieldName")
 
     def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
-        blocks.draft(clr, time_ns).statics += self._found[self._piece]
+        blocks.draft(clr, time_ns).statics += self._entries[self._piece]
 
 
 _STREAMS: Final = {

@@ -83,7 +83,7 @@ def snapshot_of(
     else:
         offsets, targets = np.zeros(len(address) + 1, dtype=np.int64), np.zeros(0, dtype=np.int32)
     keys, values = (place.of(column) for column in draft.dependents.take().values())
-    held = (keys >= 0) & (values >= 0)
+    complete = (keys >= 0) & (values >= 0)
     return HeapSnapshot(
         number=number,
         process_id=process_id,
@@ -99,7 +99,7 @@ def snapshot_of(
         targets=targets,
         roots=roots,
         statics=statics,
-        dependents=(keys[held], values[held]),
+        dependents=(keys[complete], values[complete]),
         coverage=coverage,
     )
 
@@ -116,17 +116,17 @@ class AddressPlaces:
 
     def of(self, addresses: Array) -> Places:
         """The object at each address, -1 where there is none."""
-        found = np.full(len(addresses), -1, dtype=np.int32)
+        objects = np.full(len(addresses), -1, dtype=np.int32)
         if not len(self._sorted):
-            return found
+            return objects
         for at in range(0, len(addresses), _AT_ONCE):
             # Sorted ones are found faster than random ones: neighbours are near each other in memory.
             piece = addresses[at : at + _AT_ONCE]
             order = np.argsort(piece)
             ordered = piece[order]
             places = np.minimum(np.searchsorted(self._sorted, ordered), len(self._sorted) - 1)
-            found[at + order] = np.where(self._sorted[places] == ordered, self._order[places], -1)
-        return found
+            objects[at + order] = np.where(self._sorted[places] == ordered, self._order[places], -1)
+        return objects
 
     def around(self, addresses: Array) -> Places:
         """The object that each address lies in, -1 where there is none."""
@@ -152,15 +152,15 @@ def _types(
     places = np.searchsorted(known, ids).astype(np.int32)
     counts = np.bincount(places, minlength=len(known))
     time = draft.last_ns if draft.end_ns is None else draft.end_ns
-    found, untyped = [], 0
+    types, untyped = [], 0
     for type_id, count in zip(known.tolist(), counts.tolist(), strict=True):
         entry = entries.at(draft.clr, type_id, draft.order)
         raw = (entry and entry.name) or type_names([type_id])[0]
         if not raw:
             untyped += count
         name = heap_type_name(raw) if raw else f"unknown type {type_id:#x}"
-        found.append(HeapType(type_id, name, raw or "", module(entry.module_id, time) if entry else None))
-    return places, tuple(found), untyped
+        types.append(HeapType(type_id, name, raw or "", module(entry.module_id, time) if entry else None))
+    return places, tuple(types), untyped
 
 
 def heap_type_name(raw: str) -> str:
@@ -173,33 +173,33 @@ def heap_type_name(raw: str) -> str:
 
 def _roots(draft: SnapshotDraft, place: AddressPlaces) -> tuple[HeapRoots, int, int]:
     """Strong roots; how many are weak, and how many refer to no object that came."""
-    found = draft.roots.take()
-    address, kind, flags, slot = (found[n] for n in ("RootedNodeAddress", "GCRootKind", "GCRootFlag", "GCRootID"))
-    held = address != 0
-    weak = held & (flags & WEAK != 0)
-    strong = held & ~weak
+    roots = draft.roots.take()
+    address, kind, flags, slot = (roots[n] for n in ("RootedNodeAddress", "GCRootKind", "GCRootFlag", "GCRootID"))
+    with_object = address != 0
+    weak = with_object & (flags & WEAK != 0)
+    strong = with_object & ~weak
     node = np.where(flags & INTERIOR != 0, place.around(address), place.of(address)).astype(np.int32)
     kept = strong & (node >= 0)
     wrappers = draft.wrappers.take()
     pegged = wrappers["Flags"] != 0
     com = place.of(wrappers["ObjectID"][pegged])
     known = com[com >= 0]
-    made = HeapRoots(
+    snapshot_roots = HeapRoots(
         np.concatenate([node[kept], known]),
         np.concatenate([kind[kept], np.full(len(known), COM, dtype=np.uint8)]),
         np.concatenate([flags[kept], np.zeros(len(known), dtype=np.uint32)]),
         np.concatenate([slot[kept], np.zeros(len(known), dtype=np.uint64)]),
     )
-    return made, int(weak.sum()), int((strong & (node < 0)).sum()) + int((com < 0).sum())
+    return snapshot_roots, int(weak.sum()), int((strong & (node < 0)).sum()) + int((com < 0).sum())
 
 
 def _statics(draft: SnapshotDraft, place: AddressPlaces) -> tuple[tuple[StaticField, ...], int]:
     """Static fields of objects that came, and how many are of others."""
     fields = [field for field in draft.statics if field[1]]
     nodes = place.of(np.array([node for _, node, _, _ in fields], dtype=np.uint64)).tolist()
-    found = tuple(
+    fields_of_objects = tuple(
         StaticField(name, node, slot, bool(flags & _THREAD_LOCAL))
         for (slot, _, flags, name), node in zip(fields, nodes, strict=True)
         if node >= 0
     )
-    return found, len(fields) - len(found)
+    return fields_of_objects, len(fields) - len(fields_of_objects)

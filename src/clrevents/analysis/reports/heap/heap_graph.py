@@ -63,8 +63,8 @@ class Kernel:
         """The first `count` numbers that the kernel wrote, all by default, as an array that holds no others."""
         if not self.compiled:
             return np.array(values[:count], dtype=dtype)
-        found: Array = values if count is None or count == len(values) else values[:count].copy()
-        return found
+        numbers: Array = values if count is None or count == len(values) else values[:count].copy()
+        return numbers
 
 
 KERNEL: Final = Kernel(not os.environ.get("CLREVENTS_PURE") and _built())
@@ -113,17 +113,17 @@ class Domination:
 
     def of_objects(self, values: Ints, count: int, none: int) -> Ints:
         """Values by number → by object."""
-        found = np.full(count, none, dtype=np.int64)
-        mine = self.order < count
-        found[self.order[mine]] = values[mine]
-        return found
+        by_object = np.full(count, none, dtype=np.int64)
+        is_object = self.order < count
+        by_object[self.order[is_object]] = values[is_object]
+        return by_object
 
     def of_holders(self, values: Ints, objects: int, count: int) -> Ints:
         """Values by number → by holder."""
-        found = np.zeros(count, dtype=np.int64)
-        mine = (self.order >= objects) & (self.order < objects + count)
-        found[self.order[mine] - objects] = values[mine]
-        return found
+        by_holder = np.zeros(count, dtype=np.int64)
+        is_holder = (self.order >= objects) & (self.order < objects + count)
+        by_holder[self.order[is_holder] - objects] = values[is_holder]
+        return by_holder
 
     def objects_above(self, objects: int, holders: int) -> Ints:
         """The immediate dominator of each object: an object, a holder after them, -1, or -2 if not reached."""
@@ -160,13 +160,13 @@ class HeapGraph:
         is the field's, and not the array's.
         """
         objects, holders = len(snapshot), len(snapshot.holders)
-        held = np.array([static.node for static in snapshot.statics], dtype=np.int32)
+        nodes_of_statics = np.array([static.node for static in snapshot.statics], dtype=np.int32)
         # Each object once for each kind of root.
         rooted = np.unique(snapshot.root_holders.astype(np.int64) << 32 | snapshot.roots.node)
-        by = np.concatenate([np.arange(len(held)), rooted >> 32])
+        by = np.concatenate([np.arange(len(nodes_of_statics)), rooted >> 32])
         nodes = (rooted & 0xFFFFFFFF).astype(np.int32)
         everything = np.arange(objects, objects + holders, dtype=np.int32)
-        targets = np.concatenate([snapshot.targets, held, nodes, everything])
+        targets = np.concatenate([snapshot.targets, nodes_of_statics, nodes, everything])
         _drop_slots(snapshot, targets)
         ends = len(snapshot.targets) + np.cumsum(np.bincount(by, minlength=holders), dtype=np.int64)
         offsets = np.concatenate([snapshot.offsets, ends, [len(targets)]])
@@ -187,8 +187,8 @@ class HeapGraph:
         del parent, label, semi, stack, starts, sources
         reached = engine.taken(order, count)
         own = np.zeros(count, dtype=np.int64)
-        mine = reached < self.objects
-        own[mine] = sizes[reached[mine]]
+        of_objects = reached < self.objects
+        own[of_objects] = sizes[reached[of_objects]]
         retained = engine.given(own, np.int64)
         kernel.gather_up(count, above, retained)
         return Domination(reached, engine.taken(above, count), engine.taken(retained, count, np.int64))
@@ -197,15 +197,15 @@ class HeapGraph:
         """Shortest ways from the roots; among equals those from the first holder, which static fields are."""
         engine = self.engine
         first, last = int(self.offsets[self.objects]), int(self.offsets[-2])
-        held = self.targets[first:last]
+        neighbours = self.targets[first:last]
         counts = np.diff(self.offsets[self.objects : -1])
         by = np.repeat(np.arange(self.objects, self.objects + len(counts), dtype=np.int32), counts)
-        known, place = np.unique(held, return_index=True)
+        known, place = np.unique(neighbours, return_index=True)
         place = np.sort(place)
         parent = np.full(self.objects, -2, dtype=np.int32)
-        parent[held[place]] = by[place]
+        parent[neighbours[place]] = by[place]
         queue = engine.room(self.objects)
-        queue[: len(known)] = engine.given(held[place])
+        queue[: len(known)] = engine.given(neighbours[place])
         parents = engine.given(parent)
         offsets, targets = engine.given(self.offsets, np.int64), engine.given(self.targets)
         count = int(engine.kernel.spread(offsets, targets, parents, queue, len(known)))
@@ -250,17 +250,17 @@ def _drop_slots(snapshot: _Snapshot, targets: Places) -> None:
     before = np.searchsorted(snapshot.address[order], slots, side="right") - 1
     holder = order[np.maximum(before, 0)]
     inside = (before >= 0) & (slots - snapshot.address[holder] < snapshot.size[holder].astype(np.uint64))
-    held = np.flatnonzero(inside)
-    held = held[np.lexsort((nodes[held], holder[held]))]
-    owners, first = np.unique(holder[held], return_index=True)
-    bounds = [*first.tolist(), len(held)]
+    slot_edges = np.flatnonzero(inside)
+    slot_edges = slot_edges[np.lexsort((nodes[slot_edges], holder[slot_edges]))]
+    owners, first = np.unique(holder[slot_edges], return_index=True)
+    bounds = [*first.tolist(), len(slot_edges)]
     for place, owner in enumerate(owners.tolist()):
         begin, end = int(snapshot.offsets[owner]), int(snapshot.offsets[owner + 1])
-        wanted = nodes[held[bounds[place] : bounds[place + 1]]]
+        wanted = nodes[slot_edges[bounds[place] : bounds[place + 1]]]
         edges = np.argsort(targets[begin:end], kind="stable")
         ordered = targets[begin:end][edges]
         # Several fields of one object are several of its edges.
         rank = np.arange(len(wanted)) - np.searchsorted(wanted, wanted)
         at = np.searchsorted(ordered, wanted) + rank
-        found = at < np.searchsorted(ordered, wanted, side="right")
-        targets[begin + edges[at[found]]] = -1
+        present = at < np.searchsorted(ordered, wanted, side="right")
+        targets[begin + edges[at[present]]] = -1

@@ -198,8 +198,8 @@ class HeapSnapshot(Summary):
     @property
     def reached(self) -> NDArray[np.bool_]:
         """Which objects a strong root reaches."""
-        found: NDArray[np.bool_] = self._solution.reach.parent != -2
-        return found
+        reached: NDArray[np.bool_] = self._solution.reach.parent != -2
+        return reached
 
     @cached_property
     def retained(self) -> Ints:
@@ -225,8 +225,8 @@ class HeapSnapshot(Summary):
     @property
     def root_holders(self) -> Places:
         """Which of `holders` each of `roots` is of."""
-        found: Places = self._root_kinds[1] + np.int32(len(self.statics))
-        return found
+        holders: Places = self._root_kinds[1] + np.int32(len(self.statics))
+        return holders
 
     @property
     def holder_retained(self) -> Ints:
@@ -254,10 +254,10 @@ class HeapSnapshot(Summary):
             raise IndexError(f"object {node} of {len(self)}")
         if parent[node] == -2:
             return ()
-        found = [node]
-        while 0 <= (above := int(parent[found[-1]])) < len(self):
-            found.append(above)
-        return tuple(reversed(found))
+        steps = [node]
+        while 0 <= (above := int(parent[steps[-1]])) < len(self):
+            steps.append(above)
+        return tuple(reversed(steps))
 
     def root_name(self, node: int) -> str:
         """What the path to an object begins with, in words; empty if no root reaches it."""
@@ -266,8 +266,8 @@ class HeapSnapshot(Summary):
 
     def of_type(self, name: str) -> Places:
         """The objects of all types of this name, as in C# or as the runtime writes it."""
-        mine = [place for place, type in enumerate(self.types) if name in (type.name, type.raw_name)]
-        return np.flatnonzero(np.isin(self.type, mine)).astype(np.int32)
+        places = [place for place, type in enumerate(self.types) if name in (type.name, type.raw_name)]
+        return np.flatnonzero(np.isin(self.type, places)).astype(np.int32)
 
     def references(self, node: int) -> Places:
         """The objects that an object refers to, -1 for one that is missing."""

@@ -170,8 +170,8 @@ class TypeTree:
     def sums(self, values: Ints, of: Any = slice(None)) -> Ints:
         """What the values of the members of each line add up to; `of` chooses numbers."""
         line, values = self.line[of], values[of]
-        held = line >= 0
-        return sum_by(line[held], values[held], len(self.lines))
+        listed = line >= 0
+        return sum_by(line[listed], values[listed], len(self.lines))
 
 
 def type_tree(
@@ -199,22 +199,22 @@ def type_tree(
     lines: list[TreeLine] = []
     groups = int(group.max(initial=0)) + 1
     for level in range(deepest + 1):
-        mine = uppermost[bounds[level] : bounds[level + 1]]
-        parents = np.full(len(mine), NO_LINE, dtype=np.int64)
+        numbers = uppermost[bounds[level] : bounds[level + 1]]
+        parents = np.full(len(numbers), NO_LINE, dtype=np.int64)
         if level:
-            parents = line[tops[above[mine]]].astype(np.int64)
-            mine, parents = mine[parents >= 0], parents[parents >= 0]
-        if not len(mine):
+            parents = line[tops[above[numbers]]].astype(np.int64)
+            numbers, parents = numbers[parents >= 0], parents[parents >= 0]
+        if not len(numbers):
             break
-        keys = parents * groups + group[mine]
+        keys = parents * groups + group[numbers]
         known, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        kept = sum_by(which, weight[mine], len(known)) >= least
+        kept = sum_by(which, weight[numbers], len(known)) >= least
         places = np.where(kept, len(lines) + np.cumsum(kept) - 1, NO_LINE)
-        line[mine] = places[which]
+        line[numbers] = places[which]
         lines += [
-            TreeLine(key // groups, key % groups, level, int(mine[at]))
-            for key, at, held in zip(known.tolist(), first.tolist(), kept.tolist(), strict=True)
-            if held
+            TreeLine(key // groups, key % groups, level, int(numbers[at]))
+            for key, at, total in zip(known.tolist(), first.tolist(), kept.tolist(), strict=True)
+            if total
         ]
     return TypeTree(tuple(lines), line[tops])
 
@@ -231,14 +231,14 @@ _INDENT: Final = "  "
 
 def snapshot_rows(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | None) -> list[Snapshot]:
     """A row for each snapshot, also for incomplete ones. The graph of the one that is shown is kept."""
-    found = []
+    rows = []
     for one in snapshots:
         coverage = one.coverage
         reached = None
         if coverage.linked:
             reach = solution_of(one).reach if one is shown else HeapGraph.of(one).reach()
             reached = reach.parent != -2
-        found.append(
+        rows.append(
             Snapshot(
                 snapshot=one.number,
                 collection=one.gc_number,
@@ -263,7 +263,7 @@ def snapshot_rows(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | None)
                 clr_instance=one.clr_instance_id,
             )
         )
-    return found
+    return rows
 
 
 def type_rows(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | None = None) -> list[TypeOnHeap]:
@@ -279,8 +279,8 @@ def type_rows(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | None 
     if snapshot.coverage.linked:
         retained = list(retained_by_type(snapshot).tolist())
         unreached = list(np.bincount(snapshot.type[~snapshot.reached], minlength=count).tolist())
-    mine = range(count) if chosen is None else chosen
-    order = sorted(mine, key=lambda k: (-(retained[k] or 0), -int(size[k]), snapshot.types[k].name))
+    numbers = range(count) if chosen is None else chosen
+    order = sorted(numbers, key=lambda k: (-(retained[k] or 0), -int(size[k]), snapshot.types[k].name))
     return [
         TypeOnHeap(
             snapshot=snapshot.number,
@@ -298,15 +298,15 @@ def type_rows(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | None 
 
 def retained_by_type(snapshot: HeapSnapshot, kernel: Kernel = KERNEL) -> Ints:
     """What the objects of each type keep alive; an object that another one of its type keeps alive counts once."""
-    found = solution_of(snapshot).domination
-    count, types = len(found.order), len(snapshot.types)
+    domination = solution_of(snapshot).domination
+    count, types = len(domination.order), len(snapshot.types)
     group = _groups(snapshot, np.full(len(snapshot.holders), types, dtype=np.int32), types + 1)
     totals = kernel.room(types + 2, 0, np.int64)
     kernel.kernel.outermost(
         count,
-        kernel.given(found.above),
+        kernel.given(domination.above),
         kernel.given(group),
-        kernel.given(found.retained, np.int64),
+        kernel.given(domination.retained, np.int64),
         kernel.room(count),
         kernel.room(count),
         kernel.room(types + 2, 0),
@@ -318,8 +318,8 @@ def retained_by_type(snapshot: HeapSnapshot, kernel: Kernel = KERNEL) -> Ints:
 def _groups(snapshot: HeapSnapshot, holders: NDArray[np.int32], root: int) -> NDArray[np.int32]:
     """What each number of the dominator tree is: its type, or what is given for holders and for the root of all."""
     of = np.concatenate([snapshot.type, holders, np.array([root], dtype=np.int32)])
-    found: NDArray[np.int32] = of[solution_of(snapshot).domination.order]
-    return found
+    groups: NDArray[np.int32] = of[solution_of(snapshot).domination.order]
+    return groups
 
 
 def dominator_rows(snapshot: HeapSnapshot, name: Namer, smallest: int = SMALLEST_SHARE) -> list[DominatorLine]:
@@ -327,19 +327,19 @@ def dominator_rows(snapshot: HeapSnapshot, name: Namer, smallest: int = SMALLEST
 
     Lines that retain less than one part in `smallest` of everything are left out.
     """
-    found, types, holders = solution_of(snapshot).domination, len(snapshot.types), len(snapshot.holders)
+    domination, types, holders = solution_of(snapshot).domination, len(snapshot.types), len(snapshot.holders)
     group = _groups(snapshot, np.arange(types, types + holders, dtype=np.int32), types + holders)
-    everything = int(found.retained[0])
+    everything = int(domination.retained[0])
     least = max(1, -(-everything // smallest))
     wanted = np.ones(len(group), dtype=np.bool_)
-    tree = type_tree(found.above, group, wanted, found.retained, least, DEEPEST)
+    tree = type_tree(domination.above, group, wanted, domination.retained, least, DEEPEST)
     own = np.zeros(len(group), dtype=np.int64)
-    objects = found.order < len(snapshot)
-    own[objects] = snapshot.size[found.order[objects]]
+    objects = domination.order < len(snapshot)
+    own[objects] = snapshot.size[domination.order[objects]]
     size, count = tree.sums(own), tree.sums(objects.astype(np.int64))
     # What a line retains is what its uppermost members do.
-    uppermost = np.flatnonzero(group != group[found.above])
-    retained = tree.sums(found.retained, uppermost)
+    uppermost = np.flatnonzero(group != group[domination.above])
+    retained = tree.sums(domination.retained, uppermost)
     names = [*(name(type) for type in snapshot.types), *snapshot.holders, ""]
     short = [*(short_type_name(type, name) for type in snapshot.types), *snapshot.holders, ""]
     below: dict[int, list[int]] = {}
@@ -369,7 +369,7 @@ def dominator_rows(snapshot: HeapSnapshot, name: Namer, smallest: int = SMALLEST
     small = everything - sum(row.retained_bytes for row in rows if row.parent_row is None)
     if small:
         inside = KERNEL.given(objects.astype(np.int64), np.int64)
-        KERNEL.kernel.gather_up(len(group), KERNEL.given(found.above), inside)
+        KERNEL.kernel.gather_up(len(group), KERNEL.given(domination.above), inside)
         below_lines = tree.sums(KERNEL.taken(inside, dtype=np.int64), uppermost)
         others = int(inside[0]) - sum(int(below_lines[place]) for place in below.get(0, []))
         rows.append(
@@ -435,11 +435,11 @@ def growth_rows(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> list[
     for one in (before, after):
         objects = np.bincount(one.type, minlength=len(one.types)).tolist()
         size = sum_by(one.type, one.size.astype(np.int64), len(one.types))
-        mine: dict[str, tuple[int, int]] = {}
+        by_name: dict[str, tuple[int, int]] = {}
         for type, count, bytes in zip(one.types, objects, size.tolist(), strict=True):
-            old = mine.get(name(type), (0, 0))
-            mine[name(type)] = old[0] + count, old[1] + bytes
-        sums.append(mine)
+            old = by_name.get(name(type), (0, 0))
+            by_name[name(type)] = old[0] + count, old[1] + bytes
+        sums.append(by_name)
     rows = []
     for text in {**sums[1], **sums[0]}:
         (count, bytes), (counts, sizes) = sums[0].get(text, (0, 0)), sums[1].get(text, (0, 0))

@@ -155,8 +155,8 @@ class _Amount:
         """Over these rows."""
         if len(rows) == 1:
             return self._values[rows[0]]
-        found = [value for value in map(self._values.__getitem__, rows) if value is not None]
-        return sum(found) if found else None
+        values = [value for value in map(self._values.__getitem__, rows) if value is not None]
+        return sum(values) if values else None
 
     def total(self) -> int:
         """Over all rows."""
@@ -213,10 +213,10 @@ class CompilationSums:
         if only_never:
             groups = {key: rows for key, rows in groups.items() if key in self._never}
         of = self._values("method", "module", "tier", "start_ns", "end_ns", "il_bytes", "native_bytes", "rejected")
-        found = []
+        rows_of_methods = []
         for key, rows in groups.items():
             first, last = rows[0], rows[-1]
-            found.append(
+            rows_of_methods.append(
                 JittedMethod(
                     method=of["method"][last],
                     module=of["module"][last],
@@ -236,26 +236,26 @@ class CompilationSums:
                     method_id=key[0],
                 )
             )
-        found.sort(key=lambda method: (-(method.compile_ns or 0), method.method or ""))
-        return self._context.table(JittedMethod, found)
+        rows_of_methods.sort(key=lambda method: (-(method.compile_ns or 0), method.method or ""))
+        return self._context.table(JittedMethod, rows_of_methods)
 
     def tiers(self) -> ReportTable[TierTotal]:
         """By tier, most compilations first."""
         (tiers,) = self._values("tier").values()
-        found = [
+        totals = [
             TierTotal(
                 tier=tier,
                 **self._sums(rows),
             )
             for tier, rows in grouped(self._counted, tiers.__getitem__).items()
         ]
-        found.sort(key=lambda total: -total.compilations)
-        return self._context.table(TierTotal, found)
+        totals.sort(key=lambda total: -total.compilations)
+        return self._context.table(TierTotal, totals)
 
     def threads(self) -> ReportTable[JitThread]:
         """By thread, longest time first."""
         (threads,) = self._values("thread_id").values()
-        found = [
+        totals = [
             JitThread(
                 thread_id=t,
                 background=self._count("background", rows),
@@ -263,8 +263,8 @@ class CompilationSums:
             )
             for t, rows in grouped(self._counted, threads.__getitem__).items()
         ]
-        found.sort(key=lambda total: -(total.compile_ns or 0))
-        return self._context.table(JitThread, found)
+        totals.sort(key=lambda total: -(total.compile_ns or 0))
+        return self._context.table(JitThread, totals)
 
     def _sums(self, rows: Sequence[int]) -> dict[str, Any]:
         return {
@@ -451,9 +451,9 @@ class JitCollector(Collector[JitReport]):
         window = context.window
         rows = self._kept.all(_KEPT, context.nothing)
         decisions = self._decisions.all()
-        found = built(context, rows, None if _DECISIONS in context.unknown else decisions, self._asked.raw)
-        listed = context.table(Compilation, found.held(window))
-        sums = CompilationSums(context, listed, found.never_tiered_up())
+        compiled = built(context, rows, None if _DECISIONS in context.unknown else decisions, self._asked.raw)
+        listed = context.table(Compilation, compiled.in_window(window))
+        sums = CompilationSums(context, listed, compiled.never_tiered_up())
         numbers = {
             **sums.metrics(),
             **decisions.totals(window),
@@ -463,8 +463,8 @@ class JitCollector(Collector[JitReport]):
         }
         return context.answer(
             JitReport,
-            facts=JitFacts(tiering=settings(rows), background_by=_background_by(found)),
-            metrics={name: _metric(context, name, value, found) for name, value in numbers.items()},
+            facts=JitFacts(tiering=settings(rows), background_by=_background_by(compiled)),
+            metrics={name: _metric(context, name, value, compiled) for name, value in numbers.items()},
             methods=sums.methods(self._asked.never_tiered_up),
             compilations=listed,
             tiers=sums.tiers(),
@@ -476,23 +476,23 @@ class JitCollector(Collector[JitReport]):
 def _precompiled(context: Context, loads: list[Gathered]) -> int:
     """How many loads in the window are of precompiled code."""
     return sum(
-        int(((np.int64(MethodFlags.Jitted) & rows.numbers("MethodFlags").astype(np.int64)) == 0)[held].sum())
+        int(((np.int64(MethodFlags.Jitted) & rows.numbers("MethodFlags").astype(np.int64)) == 0)[in_window].sum())
         for rows in loads
-        for held in (context.window.holds(rows.numbers("time_ns")),)
+        for in_window in (context.window.holds(rows.numbers("time_ns")),)
     )
 
 
-def _background_by(found: BuiltCompilations) -> str | None:
-    if not len(found.keys):
+def _background_by(compiled: BuiltCompilations) -> str | None:
+    if not len(compiled.keys):
         return None
-    return "turns" if found.by_turns else "versions"
+    return "turns" if compiled.by_turns else "versions"
 
 
-def _metric(context: Context, name: str, value: int | None, found: BuiltCompilations) -> Metric:
+def _metric(context: Context, name: str, value: int | None, compiled: BuiltCompilations) -> Metric:
     """A metric; without a value if what it needs was not recorded."""
     if _NEEDED.get(name, _COMPILATIONS) in context.unknown:
         return context.metric(name, None)
-    guessed = name in ("foreground", "background", "background_total") and not found.by_turns
+    guessed = name in ("foreground", "background", "background_total") and not compiled.by_turns
     return context.metric(name, value, evidence="inferred" if guessed else None)
 
 

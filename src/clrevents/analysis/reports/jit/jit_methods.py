@@ -75,24 +75,24 @@ class Decisions:
     thread: NDArray[np.uint64]
     kind: NDArray[np.int32]
 
-    def by_compilation(self, made: EventSpans) -> dict[str, Ints]:
+    def by_compilation(self, jitted: EventSpans) -> dict[str, Ints]:
         """How many of each of `OUTCOMES` each compilation has."""
-        of = inside(made, self.thread, self.place)
-        found = {}
+        of = inside(jitted, self.thread, self.place)
+        counts = {}
         for name, outcome in OUTCOMES.items():
-            mine = of[(of >= 0) & self._outcomes[outcome][self.kind]]
-            found[name] = np.bincount(mine, minlength=len(made)).astype(np.int64)
-        return found
+            numbers = of[(of >= 0) & self._outcomes[outcome][self.kind]]
+            counts[name] = np.bincount(numbers, minlength=len(jitted)).astype(np.int64)
+        return counts
 
     def totals(self, window: TimeWindow) -> dict[str, int]:
         """How many of each of `OUTCOMES` lie in a window."""
-        held = window.holds(self.time)
-        return {name: int((held & self._outcomes[o][self.kind]).sum()) for name, o in OUTCOMES.items()}
+        in_window = window.holds(self.time)
+        return {name: int((in_window & self._outcomes[o][self.kind]).sum()) for name, o in OUTCOMES.items()}
 
     def columns(self, window: TimeWindow) -> dict[str, Cells]:
         """The columns of the table of decisions in a window, most frequent first for each outcome."""
-        held = window.holds(self.time)
-        counts = np.bincount(self.kind[held], minlength=len(self.kinds)).tolist()
+        in_window = window.holds(self.time)
+        counts = np.bincount(self.kind[in_window], minlength=len(self.kinds)).tolist()
         order = [n for n, count in enumerate(counts) if count]
         order.sort(key=lambda n: _order(self.kinds[n], counts[n]))
         kinds = [self.kinds[n] for n in order]
@@ -165,12 +165,12 @@ def lookups(rows: Mapping[str, Gathered], window: TimeWindow) -> dict[str, int |
     Earlier runtimes do not record starts: then no time is known.
     """
     starts, ends = rows[LOOKUP], rows[FOUND]
-    held = _held(ends, window)
-    hit = held & (ends.numbers("EntryPoint") != 0)
+    in_window = _in_window(ends, window)
+    hit = in_window & (ends.numbers("EntryPoint") != 0)
     return {
-        "lookups": int(held.sum()),
+        "lookups": int(in_window.sum()),
         "lookup_hits": int(hit.sum()),
-        "lookup_misses": int((held & ~hit).sum()),
+        "lookup_misses": int((in_window & ~hit).sum()),
         "lookup_methods": len(set(ends.numbers("MethodID")[hit].tolist())),
         "lookup_total": _took(starts, ends, ("thread_id", "MethodID"), window)
         if len(starts) or not len(ends)
@@ -183,12 +183,12 @@ def turns(rows: Mapping[str, Gathered], window: TimeWindow) -> dict[str, int | N
     only ends tell if there are none."""
     starts, stops, pauses = rows[TURN], rows[TURN_END], rows[PAUSE]
     return {
-        "turns": int(_held(starts, window).sum()),
-        "turn_methods": int(stops.numbers("JittedMethodCount")[_held(stops, window)].sum())
+        "turns": int(_in_window(starts, window).sum()),
+        "turn_methods": int(stops.numbers("JittedMethodCount")[_in_window(stops, window)].sum())
         if len(stops) or not len(starts)
         else None,
         "turn_total": _took(starts, stops, ("thread_id",), window),
-        "pauses": int(_held(pauses, window).sum()),
+        "pauses": int(_in_window(pauses, window).sum()),
         "paused_total": _took(pauses, rows[RESUME], (), window),
     }
 
@@ -199,7 +199,7 @@ def settings(rows: Mapping[str, Gathered]) -> str | None:
     return str(TieredCompilationFlags(flags[0])) if flags else None
 
 
-def _held(rows: Gathered, window: TimeWindow) -> Mask:
+def _in_window(rows: Gathered, window: TimeWindow) -> Mask:
     return window.holds(rows.numbers("time_ns"))
 
 
@@ -241,7 +241,7 @@ class BuiltCompilations:
                 tiers[key] = tiers.get(key, True) and tier in _QUICK
         return frozenset(key for key, quick in tiers.items() if quick)
 
-    def held(self, window: TimeWindow) -> dict[str, Sequence[object]]:
+    def in_window(self, window: TimeWindow) -> dict[str, Sequence[object]]:
         """The columns without compilations only known to have ended outside a window."""
         if window.whole:
             return dict(self.columns)
@@ -251,28 +251,28 @@ class BuiltCompilations:
 
 def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions | None, raw: bool) -> BuiltCompilations:
     """From the rows of all events by selector. Without `decisions` the columns that count them are null."""
-    made = compilations(rows[BEGIN], [rows[name] for name in LOADS])
-    loaded, started = made.ended, made.begun
-    flags, version = (made.at_end(name).astype(np.int64) for name in ("MethodFlags", "ReJITID"))
-    address, methods = made.at_end("MethodStartAddress"), made.either("MethodID").astype(np.uint64).tolist()
-    texts = _texts(context, rows, made, address)
+    jitted = compilations(rows[BEGIN], [rows[name] for name in LOADS])
+    loaded, started = jitted.ended, jitted.begun
+    flags, version = (jitted.at_end(name).astype(np.int64) for name in ("MethodFlags", "ReJITID"))
+    address, methods = jitted.at_end("MethodStartAddress"), jitted.either("MethodID").astype(np.uint64).tolist()
+    texts = _texts(context, rows, jitted, address)
     # What has no end may have lost it at any time.
-    until = np.where(loaded, made.end_ns, FOREVER)
+    until = np.where(loaded, jitted.end_ns, FOREVER)
     shown = raw_name if raw else display_name
     keys = [(method, *text) for method, text in zip(methods, texts, strict=True)]
     columns: dict[str, Sequence[object]] = {
         "method": [shown(*text) for text in texts],
-        "module": _modules(context, made.either("ModuleID"), made.low_ns),
+        "module": _modules(context, jitted.either("ModuleID"), jitted.low_ns),
         "tier": [str(MethodFlags(f).tier) if end else None for f, end in zip(flags.tolist(), loaded, strict=True)],
         "version": nulled(version, loaded),
-        "background": _background(rows, made, version, flags),
-        "thread_id": nulled(made.thread, made.known("thread_id")),
-        "start_ns": nulled(made.start_ns, started),
-        "end_ns": nulled(made.end_ns, loaded),
-        "compile_ns": nulled(made.end_ns - made.start_ns, made.closed),
-        "il_bytes": nulled(made.at_begin("MethodILSize"), started),
-        "native_bytes": nulled(made.at_end("MethodSize"), loaded),
-        **_decided(made, decisions),
+        "background": _background(rows, jitted, version, flags),
+        "thread_id": nulled(jitted.thread, jitted.known("thread_id")),
+        "start_ns": nulled(jitted.start_ns, started),
+        "end_ns": nulled(jitted.end_ns, loaded),
+        "compile_ns": nulled(jitted.end_ns - jitted.start_ns, jitted.closed),
+        "il_bytes": nulled(jitted.at_begin("MethodILSize"), started),
+        "native_bytes": nulled(jitted.at_end("MethodSize"), loaded),
+        **_decided(jitted, decisions),
         "recompiled": _recompiled(keys),
         "dynamic": nulled((flags & int(MethodFlags.Dynamic)) > 0, loaded),
         "rejected": nulled((flags & int(_REJECTED)) > 0, loaded),
@@ -281,80 +281,80 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
         "namespace": [text[0] for text in texts],
         "name": [text[1] for text in texts],
         "signature": [text[2] for text in texts],
-        "lossy": context.marks.touched(made.low_ns, until, [made.thread]).tolist(),
+        "lossy": context.marks.touched(jitted.low_ns, until, [jitted.thread]).tolist(),
     }
-    return BuiltCompilations(columns, keys, started, made.end_ns, len(rows[TURN]) > 0)
+    return BuiltCompilations(columns, keys, started, jitted.end_ns, len(rows[TURN]) > 0)
 
 
 def _modules(context: Context, modules: Array, since: Ints) -> list[str | None]:
     """Names of modules as they were then; None for unknown ones."""
     known = context.names.modules
-    found = []
+    names = []
     for module, time in zip(modules.tolist(), since.tolist(), strict=True):
         then = known.at(module, time, context.process_id)
-        found.append(then.name if then else None)
-    return found
+        names.append(then.name if then else None)
+    return names
 
 
-def _texts(context: Context, rows: Mapping[str, Gathered], made: EventSpans, address: Array) -> list[Texts]:
+def _texts(context: Context, rows: Mapping[str, Gathered], jitted: EventSpans, address: Array) -> list[Texts]:
     """Namespace, name and signature, from whichever event has them."""
     fields = ("MethodNamespace", "MethodName", "MethodSignature")
     begins, plain_loads, loads = (rows[name] for name in (BEGIN, *LOADS))
-    verbose = made.end - len(plain_loads)
-    ours = [begins.column(f).take(made.begin[made.begin != NONE]).tolist() for f in fields]
-    alone = made.begin == NONE
+    verbose = jitted.end - len(plain_loads)
+    ours = [begins.column(f).take(jitted.begin[jitted.begin != NONE]).tolist() for f in fields]
+    alone = jitted.begin == NONE
     theirs = [loads.column(f).take(verbose[alone & (verbose >= 0)]).tolist() for f in fields]
     own, other = zip(*ours, strict=True), zip(*theirs, strict=True)
-    found = []
+    texts = []
     for begin, load, code, end in zip(
-        made.begin.tolist(), verbose.tolist(), address.tolist(), made.end_ns.tolist(), strict=True
+        jitted.begin.tolist(), verbose.tolist(), address.tolist(), jitted.end_ns.tolist(), strict=True
     ):
         if begin != NONE:
-            found.append(next(own))
+            texts.append(next(own))
         elif load >= 0:
-            found.append(next(other))
+            texts.append(next(other))
         else:
             frame = context.methods.at(code, end, context.process_id)
-            found.append((frame.namespace, frame.name or f"[{code:#x}]", frame.signature))
-    return found
+            texts.append((frame.namespace, frame.name or f"[{code:#x}]", frame.signature))
+    return texts
 
 
 def _recompiled(keys: Sequence[MethodKey]) -> list[bool]:
     """Whether the same method came before."""
     seen: set[MethodKey] = set()
-    found = []
+    recompiled = []
     for key in keys:
-        found.append(key in seen)
+        recompiled.append(key in seen)
         seen.add(key)
-    return found
+    return recompiled
 
 
-def _decided(made: EventSpans, decisions: Decisions | None) -> dict[str, list[int | None]]:
+def _decided(jitted: EventSpans, decisions: Decisions | None) -> dict[str, list[int | None]]:
     """How many decisions of each kind lie in each compilation; null if its start or end is unknown."""
     if decisions is None:
-        nothing: list[int | None] = [None] * len(made)
+        nothing: list[int | None] = [None] * len(jitted)
         return dict.fromkeys(OUTCOMES, nothing)
-    return {name: nulled(counts, made.closed) for name, counts in decisions.by_compilation(made).items()}
+    return {name: nulled(counts, jitted.closed) for name, counts in decisions.by_compilation(jitted).items()}
 
 
-def _background(rows: Mapping[str, Gathered], made: EventSpans, version: Ints, flags: Ints) -> list[bool | None]:
+def _background(rows: Mapping[str, Gathered], jitted: EventSpans, version: Ints, flags: Ints) -> list[bool | None]:
     """Whether the tiering thread did it: inside one of its turns, where these were recorded."""
     starts, stops = rows[TURN], rows[TURN_END]
     if not len(starts):
         # Later versions come from there, but those that replace a loop while it runs: right for 1,885 of 1,885.
         osr = (flags >> 7 & 7) == OptimizationTier.OptimizedTier1OSR
-        return nulled((version > 0) & ~osr, made.end != NONE)
+        return nulled((version > 0) & ~osr, jitted.end != NONE)
     first, second = matched([starts], [stops], ("thread_id",))
     until = np.full(len(starts), FOREVER, dtype=np.int64)
     until[first] = stops.places[second]
     # The last turn of its thread before it: turns and compilations in order of thread and place, turns first.
-    threads = np.concatenate((starts.numbers("thread_id").astype(np.uint64), made.thread))
+    threads = np.concatenate((starts.numbers("thread_id").astype(np.uint64), jitted.thread))
     is_turn = np.arange(len(threads)) < len(starts)
-    order = np.lexsort((~is_turn, np.concatenate((starts.places, made.low_place)), threads))
+    order = np.lexsort((~is_turn, np.concatenate((starts.places, jitted.low_place)), threads))
     last = np.maximum.accumulate(np.where(is_turn[order], np.arange(len(order)), -1))
     before = np.full(len(threads), -1, dtype=np.int64)
     before[order[last >= 0]] = order[last[last >= 0]]
     turn = before[len(starts) :]
-    within = (turn >= 0) & (threads[turn] == made.thread)
-    found: list[bool | None] = (within & (until[np.where(within, turn, 0)] >= made.low_place)).tolist()
-    return found
+    within = (turn >= 0) & (threads[turn] == jitted.thread)
+    inside: list[bool | None] = (within & (until[np.where(within, turn, 0)] >= jitted.low_place)).tolist()
+    return inside

@@ -178,35 +178,37 @@ class LocksCollector(Collector[LocksReport]):
         """Give the answer."""
         events = self._kept.all(_KEPT, context.nothing)
         runs = self._runs.runs()
-        found = ContentionSpans.of(
+        contentions = ContentionSpans.of(
             events[CONTENDED], events[ENTERED], context, ThreadEnds(events, runs), LockOwners.of(events, context.info)
         )
-        tables = LockTables(context, found, runs, self._switches.found(context), self._asked.raw, self._asked.my_code)
+        tables = LockTables(
+            context, contentions, runs, self._switches.finish(context), self._asked.raw, self._asked.my_code
+        )
         convoys = tables.convoys()
         locks = tables.locks()
         deadlocks = tables.deadlocks()
         known = _CONTENTIONS not in context.unknown
-        managed, native = tables.inside & ~found.native, tables.inside & found.native
+        managed, native = tables.inside & ~contentions.native, tables.inside & contentions.native
         median, p95 = (tables.percentile(np.flatnonzero(managed), percent) for percent in (50, 95))
         entering = tables.entering()
-        unlocked = known and bool(managed.any()) and not bool(found.lock[managed].any())
+        unlocked = known and bool(managed.any()) and not bool(contentions.lock[managed].any())
 
         def sum_of(name: str, which: Mask, value: int) -> Metric:
             # Of a wait that goes on, and of one whose end is lost, nobody knows how long it was.
-            return context.metric(name, value, least=bool((which & ~found.spans.ended).any()))
+            return context.metric(name, value, least=bool((which & ~contentions.spans.ended).any()))
 
         numbers: dict[str, int | Metric | None] = {
             "deadlocks": len(set(deadlocks.column("deadlock").tolist())),
-            "count": int((tables.begun & ~found.native).sum()),
+            "count": int((tables.begun & ~contentions.native).sum()),
             "waited_total": sum_of("waited_total", managed, int(tables.waited[managed].sum())),
             "waited_max": sum_of("waited_max", managed, tables.longest(np.flatnonzero(managed)) or 0),
             "waited_median": median,
             "waited_p95": p95,
-            "locks": len(set(found.lock[managed & (found.lock != 0)].tolist())),
+            "locks": len(set(contentions.lock[managed & (contentions.lock != 0)].tolist())),
             # One is told by the ends of its waits.
-            "convoys": len(convoys) if not managed.any() or found.duration_known[managed].any() else None,
-            "unfinished": int((tables.begun & ~found.native & ~found.spans.ended).sum()),
-            "native_count": int((tables.begun & found.native).sum()),
+            "convoys": len(convoys) if not managed.any() or contentions.duration_known[managed].any() else None,
+            "unfinished": int((tables.begun & ~contentions.native & ~contentions.spans.ended).sum()),
+            "native_count": int((tables.begun & contentions.native).sum()),
             "native_waited_total": sum_of("native_waited_total", native, int(tables.waited[native].sum())),
         }
         metrics: dict[str, int | Metric | None] = {name: value if known else None for name, value in numbers.items()}
@@ -217,12 +219,12 @@ class LocksCollector(Collector[LocksReport]):
         if known and median is None:
             for name in ("waited_median", "waited_p95"):
                 metrics[name] = context.metric(name, None, reason="no contention began and ended")
-        told = found.lock[~found.native] != 0
+        has_id = contentions.lock[~contentions.native] != 0
         return context.answer(
             LocksReport,
             facts=LocksFacts(
                 deadlock=_circle(deadlocks),
-                locks_told=bool(told.all()) if len(told) else None,
+                locks_told=bool(has_id.all()) if len(has_id) else None,
                 sampling_period_ns=runs.period_ns or None,
             ),
             metrics=metrics,
@@ -248,11 +250,11 @@ def _sampled(
         names = ("sampled_total", "unseen_total")
         return {name: context.metric(name, None, reason=reason) for name in names}
     short = not stops_recorded(context)
-    found = {
+    metrics = {
         name: context.metric(name, took, least=short and took > 0)
         for name, took in zip(("sampled_total", "unseen_total"), entering, strict=True)
     }
-    return {**found, **({} if known else {"unseen_total": None})}
+    return {**metrics, **({} if known else {"unseen_total": None})}
 
 
 def _circle(deadlocks: ReportTable[DeadlockedThread]) -> str | None:
@@ -279,8 +281,8 @@ def _deadlock_notes(deadlocks: ReportTable[DeadlockedThread]) -> list[Note]:
 
 
 def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
-    found, notes = tables.found, []
-    inside = tables.inside & ~found.native
+    contentions, notes = tables.contended, []
+    inside = tables.inside & ~contentions.native
     if len(convoys):
         count = sum(convoys.column("count").tolist())
         worst = next(iter(convoys))
@@ -291,14 +293,14 @@ def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
             "contentions than turns, because a thread that immediately takes the lock again does not wait"
         )
         notes.append(Note("convoy", "warning", text, ("count",), {"convoys": len(convoys), "contentions": count}))
-    nameless = int((inside & (found.lock == 0) & found.spans.begun).sum())
+    nameless = int((inside & (contentions.lock == 0) & contentions.spans.begun).sum())
     if nameless:
         text = f"{counted(nameless, 'contention does', 'contentions do')} not name the lock and its owner"
         notes.append(Note("no-lock-ids", "info", text, ("lock_id", "owner_thread_id"), {"contentions": nameless}))
-    waiting = np.flatnonzero(inside & found.spans.open)
+    waiting = np.flatnonzero(inside & contentions.spans.open)
     if len(waiting):
-        notes.append(still_waiting(len(waiting), int(found.duration_ns[waiting].max())))
-    lost = int((inside & (~found.spans.begun | (~found.spans.ended & ~found.spans.unended))).sum())
+        notes.append(still_waiting(len(waiting), int(contentions.duration_ns[waiting].max())))
+    lost = int((inside & (~contentions.spans.begun | (~contentions.spans.ended & ~contentions.spans.unended))).sum())
     if lost:
         text = f"{counted(lost, 'contention has', 'contentions have')} only a start or only an end in the trace"
         notes.append(Note("unmatched", "info", text, ("contentions",), {"contentions": lost}))

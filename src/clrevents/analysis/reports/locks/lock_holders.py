@@ -54,7 +54,7 @@ class ConvoyFound:
 
 def convoys(waits: Sequence[LockWait], owners_told: bool) -> list[ConvoyFound]:
     """The convoys on one lock. Without owners, threads that wait again stand for those that had held it in between."""
-    found = []
+    convoys_of_lock = []
     for stretch in _stretches(sorted(waits, key=lambda wait: (wait.start_ns, wait.end_ns))):
         covered, crowded, most = _crowding(stretch)
         threads = len({wait.thread for wait in stretch})
@@ -62,8 +62,8 @@ def convoys(waits: Sequence[LockWait], owners_told: bool) -> list[ConvoyFound]:
         if threads < FEWEST_THREADS or handovers < FEWEST_HANDOVERS or 2 * crowded <= covered:
             continue
         start, end = stretch[0].start_ns, max(wait.end_ns for wait in stretch)
-        found.append(ConvoyFound(tuple(stretch), start, end, threads, most, crowded, handovers))
-    return found
+        convoys_of_lock.append(ConvoyFound(tuple(stretch), start, end, threads, most, crowded, handovers))
+    return convoys_of_lock
 
 
 def _stretches(waits: Sequence[LockWait]) -> list[list[LockWait]]:
@@ -74,22 +74,22 @@ def _stretches(waits: Sequence[LockWait]) -> list[list[LockWait]]:
     unions: list[tuple[int, int, list[LockWait]]] = []
     for wait in waits:
         if unions and wait.start_ns <= unions[-1][1]:
-            low, high, held = unions[-1]
-            held.append(wait)
-            unions[-1] = (low, max(high, wait.end_ns), held)
+            low, high, group = unions[-1]
+            group.append(wait)
+            unions[-1] = (low, max(high, wait.end_ns), group)
         else:
             unions.append((wait.start_ns, wait.end_ns, [wait]))
-    found: list[list[LockWait]] = []
+    groups: list[list[LockWait]] = []
     covered = reached = 0
-    for low, high, held in unions:
-        if found and low - reached < min(covered, high - low):
-            found[-1] += held
+    for low, high, group in unions:
+        if groups and low - reached < min(covered, high - low):
+            groups[-1] += group
             covered += high - low
         else:
-            found.append(held)
+            groups.append(group)
             covered = high - low
         reached = high
-    return found
+    return groups
 
 
 def _crowding(waits: Sequence[LockWait]) -> tuple[int, int, int]:
@@ -131,23 +131,23 @@ def _returns(waits: Sequence[LockWait]) -> int:
     """How many begins are of a thread that had waited in this stretch, while others still wait."""
     ends = sorted((wait.end_ns, wait.thread) for wait in waits)
     done: set[int] = set()
-    found = place = 0
+    count = place = 0
     for begun, wait in enumerate(waits):
         while place < len(ends) and ends[place][0] <= wait.start_ns:
             done.add(ends[place][1])
             place += 1
-        found += wait.thread in done and begun > place
-    return found
+        count += wait.thread in done and begun > place
+    return count
 
 
-def deadlocks(found: ContentionSpans, locks: Ints) -> list[list[tuple[int, int]]]:
+def deadlocks(contentions: ContentionSpans, locks: Ints) -> list[list[tuple[int, int]]]:
     """Each deadlock: its contentions and the owners for which they wait, in the order of who waits for whom.
 
     `locks` are numbers of the locks, one for each contention.
     """
-    waits = np.flatnonzero(found.spans.open & ~found.native & (found.lock != 0)).tolist()
-    owners = _owners(found, locks) if len(waits) > 1 else {}
-    waits_of = {int(found.thread[row]): row for row in waits}
+    waits = np.flatnonzero(contentions.spans.open & ~contentions.native & (contentions.lock != 0)).tolist()
+    owners = _owners(contentions, locks) if len(waits) > 1 else {}
+    waits_of = {int(contentions.thread[row]): row for row in waits}
     blocked_by = {thread: owners.get(int(locks[row]), 0) for thread, row in waits_of.items()}
     circles, done = [], set[int]()
     for thread in blocked_by:
@@ -162,12 +162,12 @@ def deadlocks(found: ContentionSpans, locks: Ints) -> list[list[tuple[int, int]]
     return circles
 
 
-def _owners(found: ContentionSpans, locks: Ints) -> Mapping[int, int]:
+def _owners(contentions: ContentionSpans, locks: Ints) -> Mapping[int, int]:
     """The last known owner of each lock, 0 where that is unknown."""
-    spans = found.spans
+    spans = contentions.spans
     begun, ended = np.flatnonzero(spans.begun), np.flatnonzero(spans.ended)
     times = np.concatenate((spans.start_ns[begun], spans.end_ns[ended]))
-    rows, owners = np.concatenate((begun, ended)), np.concatenate((found.owner[begun], found.thread[ended]))
+    rows, owners = np.concatenate((begun, ended)), np.concatenate((contentions.owner[begun], contentions.thread[ended]))
     order = np.argsort(times, kind="stable")
     return dict(zip(locks[rows[order]].tolist(), owners[order].tolist(), strict=True))
 
@@ -193,15 +193,15 @@ class HeldRuns:
     `low` and `high` are from when to when each run is taken to last.
     """
 
-    def __init__(self, found: ContentionSpans, runs: SampleRuns, low: Ints, high: Ints) -> None:
+    def __init__(self, contentions: ContentionSpans, runs: SampleRuns, low: Ints, high: Ints) -> None:
         self._low, self._high = low.tolist(), high.tolist()
         bounds: dict[int, tuple[int, int]] = {}
-        for thread in set(found.owner.tolist()) | set(found.thread.tolist()):
+        for thread in set(contentions.owner.tolist()) | set(contentions.thread.tolist()):
             first, last = (int(np.searchsorted(runs.thread, np.uint64(thread), side=s)) for s in ("left", "right"))
             bounds[thread] = first, last
         self.all: list[HeldLock] = []
         self.by_lock: dict[int, list[HeldLock]] = {}
-        for holding in holdings(found):
+        for holding in holdings(contentions):
             begin, end = bounds[holding.thread]
             # Those that have a sample meanwhile.
             first = begin + int(np.searchsorted(runs.last[begin:end], holding.start_ns, side="left"))
@@ -230,20 +230,20 @@ class LabelledRuns:
         low, high = max(one.holding.start_ns, start), min(one.holding.end_ns, end)
         first = bisect_right(self._high, low, one.first, one.last)
         last = bisect_left(self._low, high, first, one.last)
-        found: dict[int, tuple[int, int]] = {}
+        by_label: dict[int, tuple[int, int]] = {}
         whole = range(first + 1, last - 1)
         sums = self._sums(one.every) if len(whole) > _FEW else {}
         for run in (first, *(() if sums else whole), last - 1) if last - first > 1 else range(first, last):
             took = min(self._high[run], high) - max(self._low[run], low)
             if took > 0:
-                before = found.get(self._labels[run], (0, run))
-                found[self._labels[run]] = before[0] + took, before[1]
+                before = by_label.get(self._labels[run], (0, run))
+                by_label[self._labels[run]] = before[0] + took, before[1]
         for label, (runs, until) in sums.items():
             begin, end = bisect_left(runs, whole.start), bisect_left(runs, whole.stop)
             if took := until[end] - until[begin]:
-                before = found.get(label, (0, runs[begin]))
-                found[label] = before[0] + took, min(before[1], runs[begin])
-        return sorted(((label, took, run) for label, (took, run) in found.items()), key=lambda row: row[2])
+                before = by_label.get(label, (0, runs[begin]))
+                by_label[label] = before[0] + took, min(before[1], runs[begin])
+        return sorted(((label, took, run) for label, (took, run) in by_label.items()), key=lambda row: row[2])
 
     def _sums(self, every: range) -> dict[int, tuple[list[int], list[int]]]:
         """By label, the runs of a thread that have it, and how long those before each of them took."""

@@ -233,7 +233,7 @@ class LockTables:
     def __init__(
         self,
         context: Context,
-        found: ContentionSpans,
+        contentions: ContentionSpans,
         runs: SampleRuns,
         away: Switches,
         raw: bool,
@@ -241,10 +241,10 @@ class LockTables:
     ) -> None:
         self._context = context
         self._away = away
-        self.found = found
+        self.contended = contentions
         self.runs = runs
         self.run_low, self.run_high = stretches(runs, context.stopped_ns if len(runs) else 0)
-        spans = found.spans
+        spans = contentions.spans
         self.stacks = spans.at_begin("stack_id").astype(np.int64)
         # Once, for each lock, thread and method asks about its own rows.
         self._bounds = starts, ends = spans.bounds()
@@ -257,48 +257,48 @@ class LockTables:
             raw,
             my_code,
         )
-        self._numbers = lock_numbers(found)
-        self._held = HeldRuns(found, runs, self.run_low, self.run_high)
+        self._numbers = lock_numbers(contentions)
+        self._holder_runs = HeldRuns(contentions, runs, self.run_low, self.run_high)
         window = context.window
         first = np.where(spans.begun, starts, ALWAYS)
         last = np.where(spans.ended | spans.unended, ends, FOREVER)
         self.inside = np.asarray(window.meets(first, last))
         # In a part of a trace, what has no begin began before it.
         self.begun = np.asarray(window.holds(starts) & (spans.begun | context.has_start))
-        self.waited = found.waited(window)
+        self.waited = contentions.waited(window)
 
     # Rows. ----------------------------------------------------------------------------------------------------------
 
     def contentions(self) -> ReportTable[Contention]:
         """Each contention, in order of time."""
-        found, spans = self.found, self.found.spans
+        contentions, spans = self.contended, self.contended.spans
         owner_runs = self._next_samples.tolist()
-        shift = len(found)
+        shift = len(contentions)
         return self._context.table(
             Contention,
             {
-                "lock_id": nulled(found.lock, found.lock != 0),
-                "native": found.native,
-                "thread_id": found.thread,
-                "owner_thread_id": nulled(found.owner, found.owner != 0),
+                "lock_id": nulled(contentions.lock, contentions.lock != 0),
+                "native": contentions.native,
+                "thread_id": contentions.thread,
+                "owner_thread_id": nulled(contentions.owner, contentions.owner != 0),
                 "start_ns": nulled(spans.start_ns, spans.begun),
                 "end_ns": nulled(spans.end_ns, spans.ended),
-                "duration_ns": nulled(found.duration_ns, found.duration_known),
+                "duration_ns": nulled(contentions.duration_ns, contentions.duration_known),
                 "away_ns": self._away_whole,
                 "open": self._open,
-                "method": [self._names.method(row) for row in range(len(found))],
+                "method": [self._names.method(row) for row in range(len(contentions))],
                 "owner_method": [None if run < 0 else self._names.method(shift + run) for run in owner_runs],
                 "stack_id": self.stacks.astype(np.int32),
                 "owner_stack_id": [None if run < 0 else int(self.runs.stack_id[run]) for run in owner_runs],
-                "clr_instance_id": found.instance,
+                "clr_instance_id": contentions.instance,
             },
         )
 
     def deadlocks(self) -> ReportTable[DeadlockedThread]:
         """The threads of each deadlock that reaches into the window."""
-        found, window, rows = self.found, self._context.window, []
-        circles = deadlocks(found, self._numbers)
-        starts = [max(int(found.spans.start_ns[row]) for row, _ in circle) for circle in circles]
+        contentions, window, rows = self.contended, self._context.window, []
+        circles = deadlocks(contentions, self._numbers)
+        starts = [max(int(contentions.spans.start_ns[row]) for row, _ in circle) for circle in circles]
         lasting = [circle for circle, since in zip(circles, starts, strict=True) if since < window.high]
         if circles and window.low >= self._context.known_ns:
             lasting = []
@@ -307,11 +307,11 @@ class LockTables:
                 rows.append(
                     DeadlockedThread(
                         deadlock=number,
-                        thread_id=int(found.thread[place]),
-                        lock_id=int(found.lock[place]),
+                        thread_id=int(contentions.thread[place]),
+                        lock_id=int(contentions.lock[place]),
                         owner_thread_id=owner,
-                        start_ns=int(found.spans.start_ns[place]),
-                        waited_ns=int(found.duration_ns[place]),
+                        start_ns=int(contentions.spans.start_ns[place]),
+                        waited_ns=int(contentions.duration_ns[place]),
                         method=self._names.method(place),
                         stack_id=int(self.stacks[place]),
                     )
@@ -321,29 +321,29 @@ class LockTables:
     def locks(self) -> ReportTable[ContendedLock]:
         """By lock, native ones last, longest wait first."""
         rows = []
-        for _, mine in groups(self._numbers, np.flatnonzero(self.inside)):
-            row = mine[0]
+        for _, places in groups(self._numbers, np.flatnonzero(self.inside)):
+            row = places[0]
             rows.append(
                 ContendedLock(
-                    lock_id=int(self.found.lock[row]) or None,
-                    native=bool(self.found.native[row]),
-                    **self._sums(mine),
-                    threads=len(set(self.found.thread[mine].tolist())),
-                    most_waiters=self._most(mine) if self.found.lock[row] else None,
-                    method=self._longest_method(mine),
+                    lock_id=int(self.contended.lock[row]) or None,
+                    native=bool(self.contended.native[row]),
+                    **self._sums(places),
+                    threads=len(set(self.contended.thread[places].tolist())),
+                    most_waiters=self._most(places) if self.contended.lock[row] else None,
+                    method=self._longest_method(places),
                     holder=self._held_method(int(self._numbers[row]), ALWAYS, FOREVER),
-                    clr_instance_id=int(self.found.instance[row]),
+                    clr_instance_id=int(self.contended.instance[row]),
                 )
             )
         return self._context.summed(ContendedLock, sorted(longest_first(rows), key=lambda row: row.native))
 
     def methods(self) -> ReportTable[WaitingMethod]:
         """By the method that waited."""
-        numbers, texts = numbered(self._names.method(row) for row in range(len(self.found)))
+        numbers, texts = numbered(self._names.method(row) for row in range(len(self.contended)))
         rows = []
-        for number, mine in groups(numbers, np.flatnonzero(self._managed)):
-            threads, locks = set(self.found.thread[mine].tolist()), set(self._numbers[mine].tolist())
-            sums = self._sums(mine)
+        for number, places in groups(numbers, np.flatnonzero(self._managed)):
+            threads, locks = set(self.contended.thread[places].tolist()), set(self._numbers[places].tolist())
+            sums = self._sums(places)
             del sums["away_ns"]
             rows.append(
                 WaitingMethod(
@@ -351,7 +351,7 @@ class LockTables:
                     **sums,
                     threads=len(threads),
                     locks=len(locks),
-                    stack_id=int(self.stacks[mine[0]]),
+                    stack_id=int(self.stacks[places[0]]),
                 )
             )
         return self._context.summed(WaitingMethod, longest_first(rows))
@@ -359,8 +359,8 @@ class LockTables:
     def threads(self) -> ReportTable[WaitingThread]:
         """By the thread that waited."""
         rows = []
-        for _, mine in groups(self.found.thread, np.flatnonzero(self._managed)):
-            thread, sums = int(self.found.thread[mine[0]]), self._sums(mine)
+        for _, places in groups(self.contended.thread, np.flatnonzero(self._managed)):
+            thread, sums = int(self.contended.thread[places[0]]), self._sums(places)
             if self._context.touched():
                 # What all threads waited is unknown then, what one waited may be known.
                 sums["share"] = None
@@ -372,19 +372,19 @@ class LockTables:
 
     def owners(self) -> ReportTable[LockOwner]:
         """By lock and the owner at the begin."""
-        numbers, _ = numbered(zip(self._numbers.tolist(), self.found.owner.tolist(), strict=True))
+        numbers, _ = numbered(zip(self._numbers.tolist(), self.contended.owner.tolist(), strict=True))
         rows = []
-        for _, mine in groups(numbers, np.flatnonzero(self._managed)):
-            runs = (run for run in self._next_samples[mine].tolist() if run >= 0)
-            sums = self._sums(mine)
+        for _, places in groups(numbers, np.flatnonzero(self._managed)):
+            runs = (run for run in self._next_samples[places].tolist() if run >= 0)
+            sums = self._sums(places)
             rows.append(
                 LockOwner(
-                    lock_id=int(self.found.lock[mine[0]]) or None,
-                    owner_thread_id=int(self.found.owner[mine[0]]) or None,
+                    lock_id=int(self.contended.lock[places[0]]) or None,
+                    owner_thread_id=int(self.contended.owner[places[0]]) or None,
                     count=sums["count"],
                     waited_ns=sums["waited_ns"],
                     open=sums["open"],
-                    owner_method=heaviest((self._names.method(len(self.found) + run), 1) for run in runs),
+                    owner_method=heaviest((self._names.method(len(self.contended) + run), 1) for run in runs),
                 )
             )
         return self._context.summed(LockOwner, longest_first(rows))
@@ -393,27 +393,27 @@ class LockTables:
         """What holders of each lock were seen to do while others waited."""
         window = self._context.window
         sums: dict[tuple[int, int], list[Any]] = {}
-        stacks = self._held.labelled(self._names.of[len(self.found) :])
-        for one in self._held.all:
+        stacks = self._holder_runs.labelled(self._names.of[len(self.contended) :])
+        for one in self._holder_runs.all:
             holding = one.holding
-            if self.found.native[self._first_of[holding.lock]]:
+            if self.contended.native[self._first_of[holding.lock]]:
                 continue
             for stack, took, run in stacks.took(one, window.low, window.high):
                 known = sums.setdefault((holding.lock, stack), [0, set(), run])
                 known[0] += took
                 known[1].add(holding.thread)
         totals: dict[int, int] = {}
-        for (lock, _), (held, _, _) in sums.items():
-            totals[lock] = totals.get(lock, 0) + held
+        for (lock, _), (total, _, _) in sums.items():
+            totals[lock] = totals.get(lock, 0) + total
         takers = self._takers(sums)
         rows = []
-        for (lock, stack), (held, threads, run) in sums.items():
-            place = len(self.found) + run
+        for (lock, stack), (total, threads, run) in sums.items():
+            place = len(self.contended) + run
             rows.append(
                 LockHolder(
-                    lock_id=int(self.found.lock[self._first_of[lock]]),
-                    held_ns=held,
-                    share=held / totals[lock] if totals[lock] else None,
+                    lock_id=int(self.contended.lock[self._first_of[lock]]),
+                    held_ns=total,
+                    share=total / totals[lock] if totals[lock] else None,
                     threads=len(threads),
                     method=self._names.method(place),
                     doing=self._names.innermost(place),
@@ -431,16 +431,16 @@ class LockTables:
             entering.setdefault(lock, set()).add(self._names.method(place))
         takers: dict[tuple[int, int], str | None] = {}
         rest: dict[int, list[tuple[list[str], int, set[int], int]]] = {}
-        for (lock, stack), (held, threads, _) in sums.items():
+        for (lock, stack), (length, threads, _) in sums.items():
             names = self._own(stack)
             takers[lock, stack] = next(filter(entering[lock].__contains__, names), None)
             if takers[lock, stack] is None:
-                rest.setdefault(lock, []).append((names, held, threads, stack))
+                rest.setdefault(lock, []).append((names, length, threads, stack))
         for lock, unseen in rest.items():
             weights: Counter[str] = Counter()
-            for names, held, _, _ in unseen:
-                weights.update(dict.fromkeys(names, held))
-            most = _NEARLY_ALL * sum(held for _, held, _, _ in unseen)
+            for names, length, _, _ in unseen:
+                weights.update(dict.fromkeys(names, length))
+            most = _NEARLY_ALL * sum(length for _, length, _, _ in unseen)
             for names, _, threads, stack in unseen:
                 # Of those that all share, the outermost that is left when the lock is.
                 shared = [name for name in names if weights[name] >= most]
@@ -456,41 +456,43 @@ class LockTables:
     @cached_property
     def _seen(self) -> Mapping[int, Counter[str]]:
         """By thread, how long samples show each method of the program."""
-        found: dict[int, Counter[str]] = {}
+        by_thread: dict[int, Counter[str]] = {}
         took = self.run_high - self.run_low
-        stacks = self._names.of[len(self.found) :][: len(took)]
+        stacks = self._names.of[len(self.contended) :][: len(took)]
         pairs, of = np.unique(np.stack((self.runs.thread.astype(np.int64), stacks)), axis=1, return_inverse=True)
         times = np.bincount(of.ravel(), weights=took, minlength=pairs.shape[1]).astype(np.int64).tolist()
         for thread, stack, time in zip(*pairs.tolist(), times, strict=True):
-            mine = found.setdefault(thread, Counter())
+            seen = by_thread.setdefault(thread, Counter())
             for name in dict.fromkeys(self._own(stack)):
-                mine[name] += time
-        return found
+                seen[name] += time
+        return by_thread
 
     def convoys(self) -> ReportTable[Convoy]:
         """The convoys of the whole trace, cut to the window."""
         rows = []
-        for _, mine in groups(self._convoy_numbers, np.flatnonzero(~self.found.native & self.found.spans.begun)):
-            told = bool(self.found.lock[mine[0]])
-            waits = [self._waits[row] for row in mine]
-            for one in convoys(waits, told):
-                held = np.array([wait.row for wait in one.waits], dtype=np.int64)
+        for _, places in groups(
+            self._convoy_numbers, np.flatnonzero(~self.contended.native & self.contended.spans.begun)
+        ):
+            has_lock = bool(self.contended.lock[places[0]])
+            waits = [self._waits[row] for row in places]
+            for one in convoys(waits, has_lock):
+                wait_rows = np.array([wait.row for wait in one.waits], dtype=np.int64)
                 rows.append(
                     Convoy(
-                        lock_id=int(self.found.lock[mine[0]]) or None,
+                        lock_id=int(self.contended.lock[places[0]]) or None,
                         start_ns=one.start_ns,
                         end_ns=one.end_ns,
-                        count=len(held),
+                        count=len(wait_rows),
                         threads=one.threads,
                         most_waiters=one.most_waiters,
-                        waited_ns=int(self._whole[held].sum()),
-                        away_ns=_summed(self._away_whole, held),
+                        waited_ns=int(self._whole[wait_rows].sum()),
+                        away_ns=_summed(self._away_whole, wait_rows),
                         crowded_ns=one.crowded_ns,
-                        max_ns=int(self._whole[held].max()),
+                        max_ns=int(self._whole[wait_rows].max()),
                         handovers=one.handovers,
-                        evidence="event" if told else "inferred",
-                        method=self._longest_method(held),
-                        owner_method=self._held_method(int(self._numbers[mine[0]]), one.start_ns, one.end_ns),
+                        evidence="event" if has_lock else "inferred",
+                        method=self._longest_method(wait_rows),
+                        owner_method=self._held_method(int(self._numbers[places[0]]), one.start_ns, one.end_ns),
                     )
                 )
         rows.sort(key=lambda row: -row.waited_ns)
@@ -500,37 +502,37 @@ class LockTables:
 
     def percentile(self, rows: Ints, percent: int) -> int | None:
         """The nearest rank among contentions of known length that began in the window."""
-        mine = rows[self.begun[rows] & self.found.ended[rows]]
-        return nearest_rank(np.sort(self.found.duration_ns[mine]), percent)
+        known = rows[self.begun[rows] & self.contended.ended[rows]]
+        return nearest_rank(np.sort(self.contended.duration_ns[known]), percent)
 
     def longest(self, rows: Ints) -> int | None:
         """The longest of them, those included that are open."""
-        known = rows[self.found.duration_known[rows]]
-        return int(self.found.duration_ns[known].max()) if len(known) else None
+        known = rows[self.contended.duration_known[rows]]
+        return int(self.contended.duration_ns[known].max()) if len(known) else None
 
     @property
     def _managed(self) -> Mask:
         """Contentions in the window for locks of the program."""
-        return np.asarray(self.inside & ~self.found.native)
+        return np.asarray(self.inside & ~self.contended.native)
 
-    def _sums(self, mine: Ints) -> dict[str, Any]:
-        total = self._totals[bool(self.found.native[mine[0]])]
+    def _sums(self, places: Ints) -> dict[str, Any]:
+        total = self._totals[bool(self.contended.native[places[0]])]
         # What neither ended nor is known to go on has no length, and may go on.
-        known = bool(self.found.duration_known[mine].any())
-        waited = int(self.waited[mine].sum()) if known else None
+        known = bool(self.contended.duration_known[places].any())
+        waited = int(self.waited[places].sum()) if known else None
         return {
-            "count": int(self.begun[mine].sum()),
+            "count": int(self.begun[places].sum()),
             "waited_ns": waited,
-            "away_ns": _summed(self._away_inside, mine),
+            "away_ns": _summed(self._away_inside, places),
             "share": waited / total if total and waited is not None else None,
-            "max_ns": self.longest(mine),
-            "open": int(self._open[mine].sum()) if known else None,
+            "max_ns": self.longest(places),
+            "open": int(self._open[places].sum()) if known else None,
         }
 
     @cached_property
     def _totals(self) -> dict[bool, int]:
         """How long all waited in the window, for native locks and for others."""
-        native = self.found.native
+        native = self.contended.native
         return {kind: int(self.waited[self.inside & (native == kind)].sum()) for kind in (False, True)}
 
     @cached_property
@@ -539,12 +541,12 @@ class LockTables:
         recorded."""
         window = self._context.window
         starts, ends = (np.clip(side, window.low, window.high) for side in self._bounds)
-        return self._away.within(self.found.thread, starts, ends)
+        return self._away.within(self.contended.thread, starts, ends)
 
     @cached_property
     def _away_whole(self) -> list[int | None]:
         """The same, whatever the window."""
-        return self._away.within(self.found.thread, *self._bounds)
+        return self._away.within(self.contended.thread, *self._bounds)
 
     def _longest_method(self, rows: Ints) -> str | None:
         names = ((self._names.method(place), int(self._whole[place])) for place in rows.tolist())
@@ -561,17 +563,17 @@ class LockTables:
 
     @cached_property
     def _waits(self) -> list[LockWait]:
-        found = self.found
+        contentions = self.contended
         _, ends = self._bounds
         return [
             LockWait(row, thread, owner, start, max(end, start), ended)
             for row, (thread, owner, start, end, ended) in enumerate(
                 zip(
-                    found.thread.tolist(),
-                    found.owner.tolist(),
-                    found.low_ns.tolist(),
+                    contentions.thread.tolist(),
+                    contentions.owner.tolist(),
+                    contentions.low_ns.tolist(),
                     ends.tolist(),
-                    found.spans.ended.tolist(),
+                    contentions.spans.ended.tolist(),
                     strict=True,
                 )
             )
@@ -580,15 +582,15 @@ class LockTables:
     @cached_property
     def _whole(self) -> Ints:
         """How long each lasted, as far as recorded."""
-        known = self.found.duration_known
+        known = self.contended.duration_known
         lasted = np.array([wait.end_ns - wait.start_ns for wait in self._waits], dtype=np.int64)
-        return np.where(known, self.found.duration_ns, lasted)
+        return np.where(known, self.contended.duration_ns, lasted)
 
     @cached_property
     def _convoy_numbers(self) -> Ints:
         """Locks; where they were not recorded, the places of the program that wait."""
         known = int(self._numbers.max(initial=0)) + 1
-        return np.where(self.found.lock != 0, self._numbers, known + self._names.of[: len(self.found)])
+        return np.where(self.contended.lock != 0, self._numbers, known + self._names.of[: len(self.contended)])
 
     @cached_property
     def _first_of(self) -> dict[int, int]:
@@ -599,10 +601,10 @@ class LockTables:
     def _next_samples(self) -> Ints:
         """The run of the owner's first sample after the start of each contention, while it still holds; -1 for none."""
         starts = self._bounds[0].tolist()
-        found = np.full(len(self.found), -1, dtype=np.int64)
-        begins = {(one.holding.lock, one.holding.start_ns, one.holding.thread): one for one in self._held.all}
+        places = np.full(len(self.contended), -1, dtype=np.int64)
+        begins = {(one.holding.lock, one.holding.start_ns, one.holding.thread): one for one in self._holder_runs.all}
         for place, (number, start, owner, wait) in enumerate(
-            zip(self._numbers.tolist(), starts, self.found.owner.tolist(), self._waits, strict=True)
+            zip(self._numbers.tolist(), starts, self.contended.owner.tolist(), self._waits, strict=True)
         ):
             known = begins.get((number, start, owner))
             if known is None:
@@ -611,20 +613,20 @@ class LockTables:
             for run in range(known.first, known.last):
                 # A run that began before is one in which the owner was seen alike before and after.
                 if int(self.runs.last[run]) >= start and int(self.runs.first[run]) <= until:
-                    found[place] = run
+                    places[place] = run
                     break
-        return found
+        return places
 
     @cached_property
     def _methods_of_runs(self) -> tuple[LabelledRuns, list[str | None]]:
         """Which method each run is in, as a number, and their names."""
-        first = len(self.found)
+        first = len(self.contended)
         numbers, names = numbered(self._names.method(first + run) for run in range(len(self.runs)))
-        return self._held.labelled(numbers), names
+        return self._holder_runs.labelled(numbers), names
 
     def _held_method(self, lock: int, start_ns: int, end_ns: int) -> str | None:
         runs, names = self._methods_of_runs
-        seen = (row for one in self._held.by_lock.get(lock, ()) for row in runs.took(one, start_ns, end_ns))
+        seen = (row for one in self._holder_runs.by_lock.get(lock, ()) for row in runs.took(one, start_ns, end_ns))
         return heaviest((name, took) for number, took, _ in seen if (name := names[number]) is not None)
 
     @property
@@ -635,7 +637,7 @@ class LockTables:
     @cached_property
     def _entering(self) -> Mask:
         """Which runs of samples do."""
-        states = self._names.states().leaf_state[self._names.of[len(self.found) :]]
+        states = self._names.states().leaf_state[self._names.of[len(self.contended) :]]
         return np.asarray((states == STATES.index("lock")) & (self.runs.type == EXTERNAL))
 
     def entering(self) -> tuple[int, int] | None:
@@ -654,5 +656,5 @@ class LockTables:
 
 def _summed(parts: list[int | None], rows: Ints) -> int | None:
     """The sum of some of these; None where one is unknown."""
-    mine = [parts[row] for row in rows.tolist()]
-    return None if None in mine else sum(filter(None, mine))
+    values = [parts[row] for row in rows.tolist()]
+    return None if None in values else sum(filter(None, values))

@@ -184,9 +184,9 @@ class PoolCollector(Collector[PoolReport]):
         """Give the answer."""
         events = self._kept.all(_KEPT, context.nothing)
         pool = PoolEvents(events)
-        found = self._feed.found(context, self._asked.raw, self._asked.my_code)
-        workers = pool.workers() | found.workers
-        waits = [w for w in found.waits if w.thread in workers and w.inside is None and w.kind != IDLE]
+        answer_parts = self._feed.finish(context, self._asked.raw, self._asked.my_code)
+        workers = pool.workers() | answer_parts.workers
+        waits = [w for w in answer_parts.waits if w.thread in workers and w.inside is None and w.kind != IDLE]
         blocked = BlockedWorkers.of(waits)
         limits = pool.limits()
         least = int(limits["min_workers"][0]) if len(limits["min_workers"]) else None
@@ -196,7 +196,7 @@ class PoolCollector(Collector[PoolReport]):
         best = next((one for one in items if one.source != "io"), None)
         waited = None if best is None else latencies(best, context.window.holds(best.begins))
         around = Circumstances(
-            told=_SIZE not in context.unknown,
+            shown=_SIZE not in context.unknown,
             raises=sum(up is not None for _, up in steps),
             longest_ns=None if waited is None else nearest_rank(waited, 100),
             min_workers=least,
@@ -210,7 +210,7 @@ class PoolCollector(Collector[PoolReport]):
             PoolReport,
             facts=conclusion.facts(),
             metrics={
-                **_told(context, found, conclusion, blocked),
+                **_of_waits(context, answer_parts, conclusion, blocked),
                 **_changed(context, adjustments, sizes, [up.time for _, up in steps if up is not None]),
                 **_queued(context, best, waited),
             },
@@ -238,11 +238,11 @@ def _sizes(pool: PoolEvents, blocked: BlockedWorkers) -> dict[str, list[int | st
     return {name: [row[place] for row in rows] for place, name in enumerate(("time_ns", "what", "count"))}
 
 
-def _told(
-    context: Context, found: FoundWaits, conclusion: Conclusion, blocked: BlockedWorkers
+def _of_waits(
+    context: Context, waits: FoundWaits, conclusion: Conclusion, blocked: BlockedWorkers
 ) -> dict[str, Metric | int | None]:
     """What is known from waits."""
-    if _BLOCKED in context.unknown and not found.waits:
+    if _BLOCKED in context.unknown and not waits.waits:
         return {"starved_total": None, "blocked_total": None, "blocked_workers": None}
     starved = None if conclusion.verdict == "unknown" else conclusion.starved_ns
     some = (
@@ -252,7 +252,7 @@ def _told(
     )
     if not blocked.waits and some:
         return {"starved_total": starved, "blocked_total": None, "blocked_workers": None}
-    return {"starved_total": starved, **metrics_of_blocking(context, blocked, found, some)}
+    return {"starved_total": starved, **metrics_of_blocking(context, blocked, waits, some)}
 
 
 def _changed(
@@ -287,9 +287,9 @@ def _queued(context: Context, best: Items | None, waited: Ints | None) -> dict[s
     return dict(zip(names, numbers, strict=True))
 
 
-def _notes(found: list[Items]) -> list[Note]:
+def _notes(sources: list[Items]) -> list[Note]:
     notes = []
-    for items in found:
+    for items in sources:
         if items.own_threads:
             text = f"{counted(items.own_threads, 'task')} with a thread of their own left out"
             notes.append(Note("own-threads", "info", text, ("queue",), {"tasks": items.own_threads}))

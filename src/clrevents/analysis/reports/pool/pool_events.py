@@ -134,27 +134,27 @@ class PoolEvents:
         threads = _threads(samples), _threads(stats)
         times = _times(samples).tolist(), _times(stats).tolist()
         waiting: dict[int | None, int] = {}
-        found: list[list[Any]] = []
+        lines: list[list[Any]] = []
         for _, side, row in sorted(sides):
             thread = threads[side][row]
             if side == 0:
-                waiting[thread] = len(found)
-                found.append([times[0][row], thread, measured[row], None])
+                waiting[thread] = len(lines)
+                lines.append([times[0][row], thread, measured[row], None])
             elif thread in waiting:
-                found[waiting.pop(thread)][3] = row
+                lines[waiting.pop(thread)][3] = row
             else:
-                found.append([times[1][row], thread, state["Throughput"][row], row])
+                lines.append([times[1][row], thread, state["Throughput"][row], row])
 
-        def told(name: str) -> list[float | None]:
-            return [None if row[3] is None else state[name][row[3]] for row in found]
+        def values_of(name: str) -> list[float | None]:
+            return [None if row[3] is None else state[name][row[3]] for row in lines]
 
         return {
-            "time_ns": [row[0] for row in found],
-            "throughput": [row[2] for row in found],
-            "ratio": told("ThroughputRatio"),
-            "confidence": told("Confidence"),
-            "control": told("NewControlSetting"),
-            "thread_id": [row[1] for row in found],
+            "time_ns": [row[0] for row in lines],
+            "throughput": [row[2] for row in lines],
+            "ratio": values_of("ThroughputRatio"),
+            "confidence": values_of("Confidence"),
+            "control": values_of("NewControlSetting"),
+            "thread_id": [row[1] for row in lines],
         }
 
 
@@ -287,27 +287,27 @@ def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Item
     )
 
 
-def item_table(context: Context, found: Sequence[Items]) -> ReportTable[QueuedItem]:
+def item_table(context: Context, sources: Sequence[Items]) -> ReportTable[QueuedItem]:
     """Each item, in order of time by source."""
-    values: dict[str, Cells] = {"source": [items.source for items in found for _ in range(len(items))]}
-    values["work_id"] = [value for items in found for value in items.ids.tolist()]
+    values: dict[str, Cells] = {"source": [items.source for items in sources for _ in range(len(items))]}
+    values["work_id"] = [value for items in sources for value in items.ids.tolist()]
     for name in ("enqueued", "dequeued"):
         values[f"{name}_ns"] = [
-            value for items in found for value in nulled(getattr(items, name), getattr(items, name) != NONE)
+            value for items in sources for value in nulled(getattr(items, name), getattr(items, name) != NONE)
         ]
-    values["latency_ns"] = [value for items in found for value in nulled(items.dequeued - items.enqueued, items.both)]
+    values["latency_ns"] = [value for items in sources for value in nulled(items.dequeued - items.enqueued, items.both)]
     return context.table(QueuedItem, values)
 
 
-def length_table(context: Context, found: Sequence[Items]) -> ReportTable[QueueLength]:
+def length_table(context: Context, sources: Sequence[Items]) -> ReportTable[QueueLength]:
     """How many items of each source wait, wherever that changes; what was queued before the trace waits from its
     begin on."""
     rows: dict[str, list[object]] = {"time_ns": [], "source": [], "items": []}
-    for items in found:
+    for items in sources:
         queued = np.where(items.enqueued != NONE, items.enqueued, ALWAYS)
-        taken = items.dequeued[items.dequeued != NONE]
-        times = np.unique(np.concatenate((items.enqueued[items.enqueued != NONE], taken)))
-        waiting = np.searchsorted(np.sort(queued), times, "right") - np.searchsorted(np.sort(taken), times, "right")
+        dequeued = items.dequeued[items.dequeued != NONE]
+        times = np.unique(np.concatenate((items.enqueued[items.enqueued != NONE], dequeued)))
+        waiting = np.searchsorted(np.sort(queued), times, "right") - np.searchsorted(np.sort(dequeued), times, "right")
         rows["time_ns"] += times.tolist()
         rows["source"] += [items.source] * len(times)
         # What was queued before a part and not taken in it, waits too.
@@ -315,10 +315,10 @@ def length_table(context: Context, found: Sequence[Items]) -> ReportTable[QueueL
     return context.table(QueueLength, rows)
 
 
-def latency_table(context: Context, found: Sequence[Items]) -> ReportTable[QueueLatency]:
+def latency_table(context: Context, sources: Sequence[Items]) -> ReportTable[QueueLatency]:
     """Percentiles of each source that has items."""
     rows = []
-    for items in found:
+    for items in sources:
         inside = context.window.holds(items.begins)
         waited = latencies(items, inside)
         rows.append(

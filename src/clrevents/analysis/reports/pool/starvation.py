@@ -58,14 +58,14 @@ class Goal:
 def raises(goals: Sequence[Goal], least: int | None) -> list[tuple[Goal, Raise | None]]:
     """The adjustments in order of time, with what is a raise. `least` is the configured minimum, where it is known."""
     before = least
-    found: list[tuple[Goal, Raise | None]] = []
+    adjustments: list[tuple[Goal, Raise | None]] = []
     for goal in goals:
         up = goal.reason in STUCK and (
             goal.goal > before if before is not None else goal.reason == ThreadAdjustmentReason.Starvation
         )
-        found.append((goal, Raise(goal.time, goal.reason, before, goal.goal) if up else None))
+        adjustments.append((goal, Raise(goal.time, goal.reason, before, goal.goal) if up else None))
         before = goal.goal
-    return found
+    return adjustments
 
 
 @frozen
@@ -79,10 +79,10 @@ class BlockedWorkers:
     @classmethod
     def of(cls, waits: Sequence[KnownWait]) -> BlockedWorkers:
         """Those of these waits whose begin is known, and whose end unless they go on."""
-        held = [wait for wait in waits if wait.held is not None]
-        starts = sorted(wait.start for wait in held if wait.start is not None)
-        ends = sorted(wait.until for wait in held if wait.until is not None and not wait.goes_on)
-        return cls(held, np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64))
+        known = [wait for wait in waits if wait.length is not None]
+        starts = sorted(wait.start for wait in known if wait.start is not None)
+        ends = sorted(wait.until for wait in known if wait.until is not None and not wait.goes_on)
+        return cls(known, np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64))
 
     def at(self, moment: int) -> int:
         """How many workers are blocked then."""
@@ -137,14 +137,14 @@ def shortages(
     One ends with a lower goal, unless the goal is as high again within `LONG_NS`: each blocked worker that returns
     lowers it for a moment.
     """
-    found: list[Shortage] = []
+    shortages_seen: list[Shortage] = []
     raised: list[Raise] = []
     low: Goal | None = None
     again: list[Raise] = []
 
     def done(end: int | None) -> None:
         if len(raised) >= LEAST_RAISES and raised[-1].time - raised[0].time >= LONG_NS:
-            found.append(_shortage(list(raised), end, existing, blocked))
+            shortages_seen.append(_shortage(list(raised), end, existing, blocked))
         raised.clear()
 
     for goal, up in steps:
@@ -165,7 +165,7 @@ def shortages(
         elif raised and goal.goal < raised[-1].goal:
             low = goal
     done(None if low is None else low.time)
-    return found
+    return shortages_seen
 
 
 def _shortage(
@@ -187,24 +187,26 @@ def _shortage(
     )
 
 
-def verdict(found: Sequence[Shortage], told: bool, complete: bool, longest_ns: int | None) -> tuple[Verdict, list[str]]:
+def verdict(
+    shortages: Sequence[Shortage], shown: bool, complete: bool, longest_ns: int | None
+) -> tuple[Verdict, list[str]]:
     """The verdict, and why it is unknown where it is.
 
-    `found` are the shortages in question. `told` says whether the trace would show one, `complete` that no event is
+    `shortages` are those in question. `shown` says whether the trace would show one, `complete` that no event is
     missing, `longest_ns` the longest wait of an item, None if unknown.
     """
-    if any(one.starved for one in found):
+    if any(one.starved for one in shortages):
         return "starved", []
     why = []
-    if found:
-        count = sum(len(one.raised) for one in found)
+    if shortages:
+        count = sum(len(one.raised) for one in shortages)
         text = f"the pool raised its goal {count:,} times because work was stuck"
         why.append(f"{text}, but the trace does not show that its workers were blocked")
-    elif not told:
+    elif not shown:
         why.append("how the pool changed its number of workers was not recorded")
     elif not complete:
         why.append("events are missing, and may be those that would show a shortage")
-    if not found and longest_ns is not None and longest_ns >= LONG_NS:
+    if not shortages and longest_ns is not None and longest_ns >= LONG_NS:
         why.append(f"work waited up to {duration_text(longest_ns)}, though the pool did not add workers for it")
     return ("unknown", why) if why else ("healthy", [])
 
@@ -229,7 +231,7 @@ class Culprit:
 class Circumstances:
     """What else is known; None for anything unknown."""
 
-    told: bool
+    shown: bool
     raises: int
     longest_ns: int | None
     min_workers: int | None
@@ -248,13 +250,13 @@ class Conclusion:
         ends = np.array([one.end for one in shortages], dtype=np.int64)
         self._all = shortages
         inside = context.window.meets(starts, ends).tolist()
-        mine = [one for one, meets in zip(shortages, inside, strict=True) if meets]
+        meeting = [one for one, meets in zip(shortages, inside, strict=True) if meets]
         self.verdict: Verdict
         # Goals were raised twice at least where work was stuck.
         lost = sum(hole.count for hole in context.troubles.few)
         complete = not context.touched() or 0 < lost < LEAST_RAISES - around.raises
-        self.verdict, self._why = verdict(mine, around.told, complete, around.longest_ns)
-        self._worst = max((one for one in mine if one.starved), key=lambda one: one.end - one.start, default=None)
+        self.verdict, self._why = verdict(meeting, around.shown, complete, around.longest_ns)
+        self._worst = max((one for one in meeting if one.starved), key=lambda one: one.end - one.start, default=None)
 
     @property
     def starved_ns(self) -> int:
@@ -327,7 +329,7 @@ class Conclusion:
         if self._worst is None:
             return ["the pool never had to add workers for long because work was stuck"]
         one = self._worst
-        found = [
+        sentences = [
             f"from {moment_text(one.start)} to {moment_text(one.end)} the pool raised its goal "
             f"{counted(len(one.raised), 'time')}{self._goals(one)} for {one.reason}: {_WORDS[one.reason]}"
         ]
@@ -335,17 +337,17 @@ class Conclusion:
         if culprit is not None:
             count = self._threads(one)
             of = "all of them" if culprit.threads == count else f"{culprit.threads:,} of them"
-            found.append(
+            sentences.append(
                 f"{counted(count, 'worker was', 'workers were')} blocked, {of} in "
                 f"{culprit.method or 'a method without a name'} ({culprit.kind})"
             )
         if self._around.longest_ns is not None:
-            found.append(f"work waited up to {duration_text(self._around.longest_ns)} for a worker")
+            sentences.append(f"work waited up to {duration_text(self._around.longest_ns)} for a worker")
         least, processors = self._around.min_workers, self._context.info.processors
         if least is not None and processors:
             of = f"{counted(least, 'worker')} on {counted(processors, 'processor')}"
-            found.append(f"the configured minimum is {of}; more are created only after a delay")
-        return found
+            sentences.append(f"the configured minimum is {of}; more are created only after a delay")
+        return sentences
 
     def _goals(self, one: Shortage) -> str:
         before = one.raised[0].before
@@ -372,23 +374,23 @@ class Conclusion:
 
 
 def metrics_of_blocking(
-    context: Context, blocked: BlockedWorkers, found: FoundWaits, some: bool
+    context: Context, blocked: BlockedWorkers, waits: FoundWaits, some: bool
 ) -> dict[str, Metric | int | None]:
     """How long workers were blocked in the window, and how many; at least, if samples may hide waits, or not all
     was recorded that shows `some` of them."""
     starts = np.array([wait.place for wait in blocked.waits], dtype=np.int64)
     ends = np.array([wait.until for wait in blocked.waits], dtype=np.int64)
     inside = context.window.meets(starts, ends).tolist()
-    mine = [wait for wait, meets in zip(blocked.waits, inside, strict=True) if meets]
-    known = not found.hidden and not some
-    least = not known or any(wait.end is None for wait in mine)
-    if found.hidden and not mine:
+    counted = [wait for wait, meets in zip(blocked.waits, inside, strict=True) if meets]
+    known = not waits.hidden and not some
+    least = not known or any(wait.end is None for wait in counted)
+    if waits.hidden and not counted:
         return {name: context.metric(name, None, reason=HIDDEN) for name in ("blocked_total", "blocked_workers")}
     amounts = context.window.overlap(starts, ends)
     threads = np.array([wait.thread for wait in blocked.waits], dtype=np.uint64)
     total = context.metric("blocked_total", int(amounts.sum()), least=least)
     touched = context.marks.touched(starts, ends, [threads])
     return {
-        "blocked_total": context.with_few(total, starts, ends, amounts, touched, TOLERATED * found.period_ns),
-        "blocked_workers": context.metric("blocked_workers", len({wait.thread for wait in mine}), least=not known),
+        "blocked_total": context.with_few(total, starts, ends, amounts, touched, TOLERATED * waits.period_ns),
+        "blocked_workers": context.metric("blocked_workers", len({wait.thread for wait in counted}), least=not known),
     }

@@ -249,7 +249,7 @@ class RequestsCollector(Collector[RequestsReport]):
         requests = finder.requests
         tied = tie_peers(requests)
         unknown = context.unknown
-        waits = self._waits.found(context, raw=False, my_code=False).waits
+        waits = self._waits.finish(context, raw=False, my_code=False).waits
         inside = self._inside.all(INSIDE_COLUMNS, context.nothing)
         insides = RequestInsides(context, finder, inside, waits, _PAUSES not in unknown)
         known = KnownInsides(_LOCKS not in unknown, not {_HANDLES, _TASKS} <= unknown, _EXCEPTIONS not in unknown)

@@ -82,9 +82,9 @@ class ActivityIndex:
 
     def owners(self, events: Gathered) -> Iterator[tuple[int, int]]:
         """The row in which each event lies, and its time; those in none are left out."""
-        return ((row, time) for row, time, _ in self.told(events, "time_ns", int))
+        return ((row, time) for row, time, _ in self.with_column(events, "time_ns", int))
 
-    def told(self, events: Gathered, name: str, of: type[T]) -> Iterator[tuple[int, int, T | None]]:
+    def with_column(self, events: Gathered, name: str, of: type[T]) -> Iterator[tuple[int, int, T | None]]:
         """The same, with what each event has in a column, if that is `of` this type."""
         cells = typed(events.cells(name), of)
         for time, id, cell in zip(events.cells("time_ns"), events.cells("activity_id"), cells, strict=True):
@@ -175,10 +175,10 @@ class RequestFinder:
                 end = forest.end[row] if forest.ended[row] else None
                 side: RequestSide = "client" if source == CLIENT else "server"
                 number = len(self.requests)
-                made = KnownRequest(number, row, side, forest.start[row], end, bool(forest.ambiguous[row]))
-                made.parent = None if above == NONE else above
-                made.has_id = forest.activity[row] is not None
-                self.requests.append(made)
+                request = KnownRequest(number, row, side, forest.start[row], end, bool(forest.ambiguous[row]))
+                request.parent = None if above == NONE else above
+                request.has_id = forest.activity[row] is not None
+                self.requests.append(request)
                 self.of.append(number)
             else:
                 self.of.append(above)
@@ -189,13 +189,13 @@ class RequestFinder:
         for row, host in index.started(started, CLIENT, "host", str):
             self.requests[self.of[row]].host = host
         for row, port in index.started(started, CLIENT, "port", int):
-            mine = self.requests[self.of[row]]
-            if mine.host is not None and port is not None and port >= 0:
-                mine.host = f"{mine.host}:{port}"
+            request = self.requests[self.of[row]]
+            if request.host is not None and port is not None and port >= 0:
+                request.host = f"{request.host}:{port}"
         for row, path in index.started(started, CLIENT, "pathAndQuery", str):
             self.requests[self.of[row]].path = None if path is None else path.partition("?")[0]
         for name in (f"{HTTP}/ResponseHeadersStop", f"{HTTP}/RequestStop"):
-            for row, _, status in index.told(self._events[name], "statusCode", int):
+            for row, _, status in index.with_column(self._events[name], "statusCode", int):
                 mine_ = self._client_of(row)
                 if mine_ is not None and status == _FAILED_STATUS:
                     mine_.failed = True
@@ -205,12 +205,12 @@ class RequestFinder:
             failing = self._client_of(row)
             if failing is not None:
                 failing.failed = True
-        for row, left, milliseconds in index.told(self._events[LEFT_QUEUE], "timeOnQueueMilliseconds", float):
+        for row, left, milliseconds in index.with_column(self._events[LEFT_QUEUE], "timeOnQueueMilliseconds", float):
             queued = self._client_of(row)
             # A crafted number may be none.
             if queued is not None and milliseconds is not None and 0 <= milliseconds < 1e12:
                 queued.queued.append((left, round(milliseconds * 1e6)))
-        for row, _, length in index.told(self._events[f"{HTTP}/RequestContentStop"], "contentLength", int):
+        for row, _, length in index.with_column(self._events[f"{HTTP}/RequestContentStop"], "contentLength", int):
             sending = self._client_of(row)
             if sending is not None and length is not None and 0 <= length < 1 << 60:
                 sending.sent_bytes = min((sending.sent_bytes or 0) + length, 1 << 60)
@@ -225,12 +225,12 @@ class RequestFinder:
         new = {str(id) for id in self._events[ESTABLISHED].cells("connectionId")}
         used: set[str] = set()
         for row, id in self.index.started(self._events[f"{HTTP}/RequestHeadersStart"], SENDING, "connectionId", int):
-            mine = self._client_of(row)
-            if mine is None or id is None:
+            request = self._client_of(row)
+            if request is None or id is None:
                 continue
             connection = str(id)
-            mine.sends.append((self._forest.start[row], connection))
-            mine.reused = True if connection in used else (False if connection in new else None)
+            request.sends.append((self._forest.start[row], connection))
+            request.reused = True if connection in used else (False if connection in new else None)
             used.add(connection)
 
     def _server(self) -> None:
@@ -239,17 +239,17 @@ class RequestFinder:
         received = self._events[f"{KESTREL}/RequestStart"]
         for events, source in ((received, CONNECTED), (hosted, SERVER)):
             for row, method in index.started(events, source, "method", str):
-                mine = self._server_of(row)
-                if mine is not None and method is not None:
-                    mine.method = method
+                request = self._server_of(row)
+                if request is not None and method is not None:
+                    request.method = method
             for row, path in index.started(events, source, "path", str):
-                mine = self._server_of(row)
-                if mine is not None and path is not None:
-                    mine.path = path.partition("?")[0]
+                request = self._server_of(row)
+                if request is not None and path is not None:
+                    request.path = path.partition("?")[0]
         for row, id in index.started(received, CONNECTED, "connectionId", str):
-            mine = self._server_of(row)
-            if mine is not None and id is not None:
-                mine.sends.append((mine.start, id))
+            request = self._server_of(row)
+            if request is not None and id is not None:
+                request.sends.append((request.start, id))
         for row, _ in index.owners(self._events[UNHANDLED]):
             thrower = self._server_of(row)
             if thrower is not None:

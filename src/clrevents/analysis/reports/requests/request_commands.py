@@ -86,7 +86,7 @@ class KnownCommand:
 def known_commands(finder: RequestFinder, events: Mapping[str, Gathered]) -> tuple[list[KnownCommand], int]:
     """All commands in order of their begins, and how many ends have no begin."""
     orphans = 0
-    found = list(_bridged(finder, events))
+    commands = list(_bridged(finder, events))
     for source in SQL_SOURCES:
         sides = [_numbered(events[f"{source}/{name}"]) for name in ("BeginExecute", "EndExecute")]
         spans = wait_spans(sides[0], sides[1], ("objectId",))
@@ -94,12 +94,12 @@ def known_commands(finder: RequestFinder, events: Mapping[str, Gathered]) -> tup
         begins, ends = _rows(spans.begins), _rows(spans.ends)
         for begin, end in zip(spans.begin.tolist(), spans.end.tolist(), strict=True):
             if begin != NONE:
-                found.append(_executed(finder, source, begins[begin], ends[end] if end != NONE else None))
-    found.sort(key=lambda command: (command.start, command.source))
-    by_activity = {command.activity: row for row, command in enumerate(found) if command.activity != NONE}
+                commands.append(_executed(finder, source, begins[begin], ends[end] if end != NONE else None))
+    commands.sort(key=lambda command: (command.start, command.source))
+    by_activity = {command.activity: row for row, command in enumerate(commands) if command.activity != NONE}
     parents = finder.index.forest.parent
     nearest: dict[int, int | None] = {}
-    for row, command in enumerate(found):
+    for row, command in enumerate(commands):
         command.row = row
         above, passed = command.within, list[int]()
         while above != NONE and above not in by_activity and above not in nearest:
@@ -108,7 +108,7 @@ def known_commands(finder: RequestFinder, events: Mapping[str, Gathered]) -> tup
         holder = nearest[above] if above in nearest else by_activity.get(above)
         nearest.update(dict.fromkeys(passed, holder))
         command.inside = holder
-    return found, orphans
+    return commands, orphans
 
 
 def _executed(
@@ -119,17 +119,17 @@ def _executed(
     # Newer versions make the command an activity of its own, whose related one is that of the caller.
     id = begin["related_activity_id"] if begin["related_activity_id"] is not None else begin["activity_id"]
     within = finder.index.at(id, time)
-    made = KnownCommand(source, time, begin["thread_id"], _request(finder, within), within=within)
-    made.server, made.text = _text(begin.get("dataSource")), _text(begin.get("commandText"))
-    made.database = _text(begin.get("database")) or _text(begin.get("databaseName"))
+    command = KnownCommand(source, time, begin["thread_id"], _request(finder, within), within=within)
+    command.server, command.text = _text(begin.get("dataSource")), _text(begin.get("commandText"))
+    command.database = _text(begin.get("database")) or _text(begin.get("databaseName"))
     if end is not None:
-        made.end = end["time_ns"]
+        command.end = end["time_ns"]
         state = _first_number(end, "compositeState", "compositestate")
         if state is not None:
-            made.failed = not state & _SUCCEEDED
-            if state & _SQL_ERROR and made.failed:
-                made.error = _first_number(end, "sqlExceptionNumber", "sqlexceptionnumber")
-    return made
+            command.failed = not state & _SUCCEEDED
+            if state & _SQL_ERROR and command.failed:
+                command.error = _first_number(end, "sqlExceptionNumber", "sqlexceptionnumber")
+    return command
 
 
 def _bridged(finder: RequestFinder, events: Mapping[str, Gathered]) -> Iterator[KnownCommand]:
@@ -137,27 +137,27 @@ def _bridged(finder: RequestFinder, events: Mapping[str, Gathered]) -> Iterator[
     index, forest = finder.index, finder.index.forest
     for name in _PAIRS:
         rows = _rows(events[f"{BRIDGE}/{name}Start"])
-        made: dict[int, KnownCommand] = {}
-        for row, told in zip(index.by_source.get(ActivitySource(BRIDGE, name), ()), rows, strict=False):
-            source = _text(told.get("SourceName"))
-            if source is None or (source, _text(told.get("EventName"))) not in _BEGUN:
+        open_commands: dict[int, KnownCommand] = {}
+        for row, text in zip(index.by_source.get(ActivitySource(BRIDGE, name), ()), rows, strict=False):
+            source = _text(text.get("SourceName"))
+            if source is None or (source, _text(text.get("EventName"))) not in _BEGUN:
                 continue
             parent = forest.parent[row]
             command = KnownCommand(source, forest.start[row], forest.thread[row], _request(finder, row), within=parent)
             command.activity = row
             command.end = forest.end[row] if forest.ended[row] else None
-            said = _arguments(told.get("Arguments"))
-            command.server, command.database = said.get("DataSource"), said.get("Database")
-            command.text = said.get("CommandText")
-            made[row] = command
-        for row, _, ended in index.told(events[f"{BRIDGE}/{name}Stop"], "EventName", str):
-            if row in made and ended is not None:
+            arguments = _arguments(text.get("Arguments"))
+            command.server, command.database = arguments.get("DataSource"), arguments.get("Database")
+            command.text = arguments.get("CommandText")
+            open_commands[row] = command
+        for row, _, ended in index.with_column(events[f"{BRIDGE}/{name}Stop"], "EventName", str):
+            if row in open_commands and ended is not None:
                 last = ended.rpartition(".")[2]
-                made[row].failed = {
+                open_commands[row].failed = {
                     **dict.fromkeys(("CommandError", "WriteCommandError"), True),
                     **dict.fromkeys(("CommandExecuted", "WriteCommandAfter", "AfterExecuteCommand"), False),
                 }.get(last)
-        yield from made.values()
+        yield from open_commands.values()
 
 
 def _request(finder: RequestFinder, row: int) -> int | None:

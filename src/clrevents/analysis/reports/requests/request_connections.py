@@ -39,16 +39,16 @@ def tie_peers(requests: Sequence[KnownRequest]) -> int:
     for sent in clients:
         low = bisect_left(first, sent[0][0])
         high = bisect_right(first, _end(sent[0][1]))
-        found = [] if high - low > _MOST else [at for at in range(low, high) if _fit(sent, servers[at])]
-        if len(found) > 1:
-            found = [at for at in found if _alike(sent, servers[at])]
-        fitting.append(found)
-        for at in found:
+        candidates = [] if high - low > _MOST else [at for at in range(low, high) if _fit(sent, servers[at])]
+        if len(candidates) > 1:
+            candidates = [at for at in candidates if _alike(sent, servers[at])]
+        fitting.append(candidates)
+        for at in candidates:
             rivals[at] += 1
     tied = 0
-    for sent, found in zip(clients, fitting, strict=True):
-        if len(found) == 1 and rivals[found[0]] == 1:
-            for (_, client), (_, server) in zip(sent, servers[found[0]], strict=True):
+    for sent, candidates in zip(clients, fitting, strict=True):
+        if len(candidates) == 1 and rivals[candidates[0]] == 1:
+            for (_, client), (_, server) in zip(sent, servers[candidates[0]], strict=True):
                 client.peer, server.peer = server.row, client.row
                 tied += 1
                 if server.status is None and client.status is not None:
@@ -58,14 +58,14 @@ def tie_peers(requests: Sequence[KnownRequest]) -> int:
 
 def _connections(requests: Sequence[KnownRequest], side: RequestSide) -> Mapping[str, list[Sent]]:
     """The requests on each connection of a side, in order."""
-    found: dict[str, list[Sent]] = {}
+    by_connection: dict[str, list[Sent]] = {}
     for request in requests:
         if request.side == side:
             for time, connection in request.sends:
-                found.setdefault(connection, []).append((time, request))
-    for sent in found.values():
+                by_connection.setdefault(connection, []).append((time, request))
+    for sent in by_connection.values():
         sent.sort(key=lambda one: one[0])
-    return found
+    return by_connection
 
 
 def _serial(sent: Sequence[Sent]) -> bool:
@@ -124,24 +124,24 @@ class NetworkStep:
 def network_steps(finder: RequestFinder, events: Mapping[str, Gathered]) -> list[NetworkStep]:
     """All of them, in order of their begins."""
     forest, index = finder.index.forest, finder.index
-    found: dict[int, NetworkStep] = {}
+    steps: dict[int, NetworkStep] = {}
     for row, source in enumerate(forest.source):
         if source in _STEPS:
             request = finder.of[row] if finder.of[row] != NONE else None
             end = forest.end[row] if forest.ended[row] else None
             detail = forest.detail[row]
             name = detail if source == RESOLVING or detail is None else endpoint(detail)
-            made = NetworkStep(row, _STEPS[source], request, forest.start[row], end, forest.thread[row], name or None)
-            found[row] = made
+            step = NetworkStep(row, _STEPS[source], request, forest.start[row], end, forest.thread[row], name or None)
+            steps[row] = step
     shaken = events[f"{SECURING.provider}/HandshakeStart"]
     for row, host in index.started(shaken, SECURING, "targetHost", str):
-        found[row].name = host or None
+        steps[row].name = host or None
     for row, server in index.started(shaken, SECURING, "isServer", int):
-        found[row].server = None if server is None else bool(server)
+        steps[row].server = None if server is None else bool(server)
     for row in _failed(finder, events):
-        if row in found:
-            found[row].failed = True
-    return list(found.values())
+        if row in steps:
+            steps[row].failed = True
+    return list(steps.values())
 
 
 def _failed(finder: RequestFinder, events: Mapping[str, Gathered]) -> Iterator[int]:

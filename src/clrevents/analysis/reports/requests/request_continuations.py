@@ -83,11 +83,11 @@ class RequestContinuations:
         begins = events[TASK_BEGIN]
         behaviors = field_numbers(begins, "Behavior")
         awaits = begins.only(np.flatnonzero(behaviors != SYNCHRONOUS))
-        found = _told_apart(wait_spans(awaits, events[TASK_END], ("TaskID",)))
+        waits = _told_apart(wait_spans(awaits, events[TASK_END], ("TaskID",)))
         ids, starts = awaits.cells("activity_id"), awaits.cells("time_ns")
         ends = field_numbers(events[TASK_END], "time_ns").tolist()
         resumed: dict[int, int] = {}
-        for begin, end in zip(found.begin.tolist(), found.end.tolist(), strict=True):
+        for begin, end in zip(waits.begin.tolist(), waits.end.tolist(), strict=True):
             request = owner_of(ids[begin], starts[begin])
             if request is not None:
                 resumed[end] = request
@@ -168,7 +168,7 @@ def _profiled(awaits: AsyncAwaits, finder: RequestFinder) -> tuple[list[tuple[in
         elif inside and inside[-1][0] == number:
             end(thread, time)
     changes.pop(NONE, None)
-    return [(request, part) for request, mine in changes.items() for part in _idle(sorted(mine))], moments
+    return [(request, part) for request, own in changes.items() for part in _idle(sorted(own))], moments
 
 
 def _idle(changes: list[tuple[int, int, int]]) -> Iterable[TimedPart]:
@@ -199,7 +199,7 @@ def _moments(events: Mapping[str, Gathered], runs: Iterable[_Runs]) -> list[_Mom
 def _threads(moments: list[_Moment]) -> dict[int, _Running]:
     """What each thread ran, from all that begins and ends on it. What runs inside of other code hides that."""
     moments.sort(key=lambda moment: moment.time)
-    found: dict[int, _Running] = {}
+    by_thread: dict[int, _Running] = {}
     open_: dict[int, list[_Moment]] = {}
     ended: set[int] = set()
     for moment in moments:
@@ -210,8 +210,8 @@ def _threads(moments: list[_Moment]) -> dict[int, _Running]:
             ended.add(moment.begin)
             while inside and inside[-1].begin in ended:
                 inside.pop()
-        running = found.setdefault(moment.thread, _Running([], [], []))
+        running = by_thread.setdefault(moment.thread, _Running([], [], []))
         running.times.append(moment.time)
         running.owners.append(inside[-1].owner if inside else NONE)
         running.since.append(inside[-1].time if inside else moment.time)
-    return found
+    return by_thread

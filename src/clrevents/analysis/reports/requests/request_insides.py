@@ -76,10 +76,10 @@ class Pauses:
     """The pauses of all collections, without overlaps, in order of time."""
 
     def __init__(self, context: Context, events: Mapping[str, Gathered]) -> None:
-        found = suspensions([events[name] for name in STEPS], context.marks, context.holes)
-        whole = np.isin(found.reason, FOR_GC) & found.known(0, 3)
-        order = np.argsort(found.times[0][whole], kind="stable")
-        starts, ends = found.times[0][whole][order], found.times[3][whole][order]
+        stops = suspensions([events[name] for name in STEPS], context.marks, context.holes)
+        whole = np.isin(stops.reason, FOR_GC) & stops.known(0, 3)
+        order = np.argsort(stops.times[0][whole], kind="stable")
+        starts, ends = stops.times[0][whole][order], stops.times[3][whole][order]
         if len(starts):
             ends = np.maximum.accumulate(ends)
             first = np.append(True, starts[1:] > ends[:-1])
@@ -99,8 +99,8 @@ class Pauses:
         if not len(self.starts):
             return np.zeros(len(times), dtype=np.int64)
         over = np.maximum(self.ends[last] - times, 0)
-        found: Ints = np.where(place > 0, self._before[place] - over, 0)
-        return found
+        lengths: Ints = np.where(place > 0, self._before[place] - over, 0)
+        return lengths
 
 
 class RequestInsides:
@@ -130,24 +130,24 @@ class RequestInsides:
 
     def parts(self) -> dict[int, list[TimedPart]]:
         """What took time of each request: pauses, locks and other waits."""
-        found: dict[int, list[TimedPart]] = {}
+        parts: dict[int, list[TimedPart]] = {}
         for span in self.spans:
             if span.request is not None and span.end is not None and span.kind != EXCEPTION:
                 part = span.kind if span.kind in ("gc", _LOCK) else "blocked"
-                found.setdefault(span.request, []).append(TimedPart(part, span.start, span.end))
-        return found
+                parts.setdefault(span.request, []).append(TimedPart(part, span.start, span.end))
+        return parts
 
     def suspended(self) -> dict[int, list[TimedPart]]:
         """Where code of each request awaited something."""
-        found: dict[int, list[TimedPart]] = {}
+        parts: dict[int, list[TimedPart]] = {}
         for request, part in sorted(self._code.suspended, key=lambda one: one[1].start):
-            mine = found.setdefault(request, [])
+            own = parts.setdefault(request, [])
             # What awaits an async method awaits what that awaits, too.
-            if mine and part.start <= mine[-1].end:
-                mine[-1] = attrs.evolve(mine[-1], end=max(mine[-1].end, part.end))
+            if own and part.start <= own[-1].end:
+                own[-1] = attrs.evolve(own[-1], end=max(own[-1].end, part.end))
             else:
-                mine.append(part)
-        return found
+                own.append(part)
+        return parts
 
     def nearby(self, request: KnownRequest) -> list[InsideSpan]:
         """What happened while a request lasted, and is in none that is known."""

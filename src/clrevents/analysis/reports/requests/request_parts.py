@@ -58,9 +58,9 @@ class RequestParts:
         further: Sequence[Mapping[int, Sequence[TimedPart]]] = (),
     ) -> None:
         forest = finder.index.forest
-        self._told: dict[int, list[TimedPart]] = {}
+        self._recorded: dict[int, list[TimedPart]] = {}
         queues: dict[int, list[TimedPart]] = {}
-        self._layers = (self._told, queues, *further)
+        self._layers = (self._recorded, queues, *further)
         ends: dict[int, list[int]] = {}
         for row, source in enumerate(forest.source):
             number = finder.of[row]
@@ -83,11 +83,11 @@ class RequestParts:
         """The parts in order; none without an end."""
         if request.end is None:
             return []
-        found = [TimedPart(UNACCOUNTED, request.start, request.end)] if request.start < request.end else []
+        laid_out = [TimedPart(UNACCOUNTED, request.start, request.end)] if request.start < request.end else []
         for layer in self._layers:
             if request.row in layer:
-                found = filled(found, cut_parts(request.start, request.end, layer[request.row]))
-        return found
+                laid_out = filled(laid_out, cut_parts(request.start, request.end, layer[request.row]))
+        return laid_out
 
     def _wait(self, finder: RequestFinder, forest: ActivityForest, ends: dict[int, list[int]]) -> None:
         """From when a request is sent to when the first of its response is there."""
@@ -100,12 +100,12 @@ class RequestParts:
                 self._add(finder.of[row], TimedPart("wait", sent[place], forest.start[row]))
 
     def _add(self, number: int, part: TimedPart) -> None:
-        self._told.setdefault(number, []).append(part)
+        self._recorded.setdefault(number, []).append(part)
 
 
 def cut_parts(start: int, end: int, parts: Iterable[TimedPart]) -> list[TimedPart]:
     """These parts inside the bounds, without overlaps, and what lies between them."""
-    found: list[TimedPart] = []
+    cut: list[TimedPart] = []
     reach = start
     ordered: Sequence[TimedPart] = sorted(parts, key=lambda part: (part.start, part.end, part.part))
     for part in ordered:
@@ -113,31 +113,31 @@ def cut_parts(start: int, end: int, parts: Iterable[TimedPart]) -> list[TimedPar
         if high <= low:
             continue
         if low > reach:
-            found.append(TimedPart(UNACCOUNTED, reach, low))
-        found.append(attrs.evolve(part, start=low, end=high))
+            cut.append(TimedPart(UNACCOUNTED, reach, low))
+        cut.append(attrs.evolve(part, start=low, end=high))
         reach = high
     if reach < end:
-        found.append(TimedPart(UNACCOUNTED, reach, end))
-    return found
+        cut.append(TimedPart(UNACCOUNTED, reach, end))
+    return cut
 
 
 def filled(parts: Sequence[TimedPart], others: Sequence[TimedPart]) -> list[TimedPart]:
     """The parts, and where they are unaccounted, the others; both cut, and from the same begin to the same end."""
-    found: list[TimedPart] = []
+    joined: list[TimedPart] = []
     at = 0
     for part in parts:
         if part.part != UNACCOUNTED:
-            found.append(part)
+            joined.append(part)
             continue
         while at < len(others) and others[at].end <= part.start:
             at += 1
         while at < len(others) and others[at].start < part.end:
             other = others[at]
-            found.append(attrs.evolve(other, start=max(other.start, part.start), end=min(other.end, part.end)))
+            joined.append(attrs.evolve(other, start=max(other.start, part.start), end=min(other.end, part.end)))
             if other.end > part.end:
                 break
             at += 1
-    return found
+    return joined
 
 
 _MOST_LINES: Final = 100
@@ -180,10 +180,10 @@ def waterfall(
         inside: list[tuple[KnownRequest | LaidOutPart, int]] = []
         for part in parts[one.row]:
             inside.append((LaidOutPart(one.row, depth + 1, part.part, part.start, part.end), depth + 1))
-            held = part.call
+            position = part.call
             if part.part == "wait" and one.side == "client":
-                held = one.peer
-            if held is not None:
-                inside.append((requests[held], depth + 2))
+                position = one.peer
+            if position is not None:
+                inside.append((requests[position], depth + 2))
         waiting += reversed(inside)
     return lines, len(waiting)

@@ -412,25 +412,25 @@ class RequestTables:
         return self._context.table(ConnectionStep, rows)
 
     def _command_sums(self, request: KnownRequest) -> dict[str, Any]:
-        mine = self._sent.get(request.row, [])
-        told = bool(self._commands) and request.has_id
-        took = [one.end - one.start for one in mine if one.end is not None]
+        commands = self._sent.get(request.row, [])
+        is_known = bool(self._commands) and request.has_id
+        took = [one.end - one.start for one in commands if one.end is not None]
         return {
-            "commands": len(mine) if told else None,
-            "command_ns": sum(took) if told and len(took) == len(mine) else None,
+            "commands": len(commands) if is_known else None,
+            "command_ns": sum(took) if is_known and len(took) == len(commands) else None,
         }
 
     def _inside_sums(self, request: KnownRequest) -> dict[str, Any]:
         sums, known = self._insides.sums[request.row], self._known
-        told = request.has_id
+        is_known = request.has_id
         return {
             "gc_pauses": sums.pauses,
             "gc_ns": sums.paused,
-            "locks": sums.locks if told and known.locks else None,
-            "lock_ns": sums.locked if told and known.locks else None,
-            "waits": sums.waits if told and known.waits else None,
-            "blocked_ns": sums.waited if told and known.waits else None,
-            "exceptions": sums.exceptions if told and known.exceptions else None,
+            "locks": sums.locks if is_known and known.locks else None,
+            "lock_ns": sums.locked if is_known and known.locks else None,
+            "waits": sums.waits if is_known and known.waits else None,
+            "blocked_ns": sums.waited if is_known and known.waits else None,
+            "exceptions": sums.exceptions if is_known and known.exceptions else None,
             "nearby": sums.nearby if known.locks or known.waits or known.exceptions else None,
         }
 
@@ -458,8 +458,8 @@ class RequestTables:
     def chosen(self, number: int | None) -> KnownRequest | None:
         """The request of this row; without a number, the longest that started in the window. None without a stop."""
         if number is not None:
-            found = self._all[number] if 0 <= number < len(self._all) else None
-            return found if found is not None and found.end is not None else None
+            request = self._all[number] if 0 <= number < len(self._all) else None
+            return request if request is not None and request.end is not None else None
         stopped = [request for request in self.begun if request.end is not None]
         return max(stopped, key=lambda request: (_duration(request), -request.row), default=None)
 
@@ -467,16 +467,16 @@ class RequestTables:
         """Sums by side, host, method and route, longest total first."""
         rows = []
         groups = grouped(self.begun, lambda r: (r.side, r.host, r.method, self._route(r)))
-        for (side, host, method, route), mine in groups.items():
-            took = _durations(mine)
+        for (side, host, method, route), requests in groups.items():
+            took = _durations(requests)
             rows.append(
                 RequestRoute(
                     side=side,
                     host=host,
                     method=method,
                     route=route,
-                    count=len(mine),
-                    failed=sum(request.wrong for request in mine) or (0 if took else None),
+                    count=len(requests),
+                    failed=sum(request.wrong for request in requests) or (0 if took else None),
                     stopped=len(took),
                     p50_ns=nearest_rank(took, 50),
                     p90_ns=nearest_rank(took, 90),
@@ -493,16 +493,16 @@ class RequestTables:
         rows = []
         groups = grouped(self.begun, lambda r: (r.start // length_ns, r.side, r.host, self._route(r)))
         in_order = sorted(groups.items(), key=lambda one: (*one[0][:2], one[0][2] or "", one[0][3] or ""))
-        for (number, side, host, route), mine in in_order:
-            took = _durations(mine)
+        for (number, side, host, route), requests in in_order:
+            took = _durations(requests)
             rows.append(
                 RequestPeriod(
                     period_ns=number * length_ns,
                     side=side,
                     host=host,
                     route=route,
-                    count=len(mine),
-                    failed=sum(request.wrong for request in mine) or (0 if took else None),
+                    count=len(requests),
+                    failed=sum(request.wrong for request in requests) or (0 if took else None),
                     p50_ns=nearest_rank(took, 50),
                     p90_ns=nearest_rank(took, 90),
                     p99_ns=nearest_rank(took, 99),
@@ -537,9 +537,9 @@ class RequestTables:
 
     def _changes(self, side: RequestSide) -> list[tuple[int, int]]:
         """When requests of a side start and end. One that ends when another starts is under way with it."""
-        mine = [request for request in self._all if request.side == side]
-        ends = [(request.end, -1) for request in mine if request.end is not None]
-        return sorted([*((request.start, 1) for request in mine), *ends], key=lambda change: (change[0], -change[1]))
+        own = [request for request in self._all if request.side == side]
+        ends = [(request.end, -1) for request in own if request.end is not None]
+        return sorted([*((request.start, 1) for request in own), *ends], key=lambda change: (change[0], -change[1]))
 
     def count(self, side: RequestSide) -> int:
         """How many started."""

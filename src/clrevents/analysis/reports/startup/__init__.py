@@ -198,21 +198,21 @@ def precompiled(start: Start, spans: EventSpans, bits: Ints) -> list[str | None]
     values = (lookups.numbers(name).tolist() for name in ("MethodID", "EntryPoint"))
     for method, code, place in zip(*values, lookups.places.tolist(), strict=True):
         looked.setdefault(method, []).append((place, code != 0))
-    found: list[str | None] = []
+    outcomes: list[str | None] = []
     for method, flag, place in zip(
         spans.either("MethodID").tolist(), bits.tolist(), spans.high_place.tolist(), strict=True
     ):
         before = [hit for at, hit in looked.get(method, ()) if at <= place]
         if flag & _REJECTED:
-            found.append("rejected")
+            outcomes.append("rejected")
         elif flag & MethodFlags.Dynamic:
             # It is looked up like any other.
-            found.append("dynamic")
+            outcomes.append("dynamic")
         elif not len(lookups):
-            found.append(None)
+            outcomes.append(None)
         else:
-            found.append(("found" if before[-1] else "missed") if before else "none")
-    return found
+            outcomes.append(("found" if before[-1] else "missed") if before else "none")
+    return outcomes
 
 
 def load_table(start: Start) -> ReportTable[AssemblyLoading]:
@@ -225,7 +225,9 @@ def load_table(start: Start) -> ReportTable[AssemblyLoading]:
         {
             "assembly": spans.cells("AssemblyName"),
             "requesting": [name or None for name in spans.cells("RequestingAssembly")],
-            "path": [made or asked or None for made, asked in zip(results, spans.cells("AssemblyPath"), strict=True)],
+            "path": [
+                result or asked or None for result, asked in zip(results, spans.cells("AssemblyPath"), strict=True)
+            ],
             "load_ns": nulled(spans.high_ns - spans.low_ns, spans.closed),
             "success": flags(held_at(ends.cells("Success"), spans.end)),
             "cached": flags(held_at(ends.cells("Cached"), spans.end)),
@@ -240,19 +242,19 @@ def type_table(start: Start) -> ReportTable[LoadedType]:
     spans, window = start.spans[2], start.context.window
     ends = start.rows["runtime/TypeLoadStop"]
     own = start.owned[2].within(window.low, window.high)
-    mine = np.flatnonzero(spans.ended & (start.begun(spans) | (own > 0)))
+    kept = np.flatnonzero(spans.ended & (start.begun(spans) | (own > 0)))
     begun = start.begun(spans)
-    stops = spans.end[mine]
+    stops = spans.end[kept]
     ids, first, group = np.unique(ends.numbers("TypeID")[stops], return_index=True, return_inverse=True)
     group = group.reshape(-1)
     self_ns, loads, level = (np.zeros(len(ids), dtype=np.int64) for _ in range(3))
-    np.add.at(self_ns, group, own[mine])
-    np.add.at(loads, group, begun[mine].astype(np.int64))
+    np.add.at(self_ns, group, own[kept])
+    np.add.at(loads, group, begun[kept].astype(np.int64))
     np.maximum.at(level, group, ends.numbers("LoadLevel")[stops].astype(np.int64))
     order = np.argsort(first, kind="stable")
     texts = ends.column("TypeName").tolist()
     names = [texts[stop] for stop in stops[first[order]].tolist()]
-    at = mine[first[order]]
+    at = kept[first[order]]
     spoilt = bool(start.context.marks.touched(np.array([ALWAYS]), np.array([start.until[1]]))[0])
     return start.context.table(
         LoadedType,
@@ -310,7 +312,7 @@ def startup_answer(start: Start) -> StartupReport:
         "types": type_table(start),
         "lookups": lookup_table(start),
     }
-    found: StartupReport = context.answer(
+    report: StartupReport = context.answer(
         StartupReport,
         facts=_facts_of(start),
         metrics=_metrics_of(start, tables),
@@ -322,11 +324,11 @@ def startup_answer(start: Start) -> StartupReport:
         types=tables["types"],
         lookups=tables["lookups"],
     )
-    if not start.launched or found.coverage != "none":
-        return found
+    if not start.launched or report.coverage != "none":
+        return report
     # That the runtime's own library was loaded proves as much as its word that it started.
     partial: dict[str, Any] = {"coverage": "partial"}
-    return attrs.evolve(found, **partial)
+    return attrs.evolve(report, **partial)
 
 
 def _facts_of(start: Start) -> StartupFacts:
@@ -354,7 +356,7 @@ def _facts_of(start: Start) -> StartupFacts:
 def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | float | Metric | None]:
     """All numbers; null where their events are missing."""
     window, end = start.context.window, start.until[1]
-    found: dict[str, int | float | Metric | None] = {
+    metrics: dict[str, int | float | Metric | None] = {
         "runtime_to_program": _since(start, "runtime_to_program", "program_loaded"),
         "runtime_to_main": _since(start, "runtime_to_main", "main"),
         "main_ready": _since(start, "main_ready", "main_ready", "main"),
@@ -366,24 +368,24 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
         total = int(owned.within(window.low, min(window.high, end)).sum())
         # Where no begin has its end, nobody knows how long any took.
         timed = known and (not len(spans) or bool(spans.closed.any()))
-        found[f"{kind}_total"] = _most(start, f"{kind}_total", total, alone) if timed else None
-        found[f"{kind}_to_main"] = None
+        metrics[f"{kind}_total"] = _most(start, f"{kind}_total", total, alone) if timed else None
+        metrics[f"{kind}_to_main"] = None
         if timed and start.main is not None:
             before = int(owned.within(window.low, min(window.high, start.main_ns)).sum())
-            found[f"{kind}_to_main"] = _most(start, f"{kind}_to_main", before, alone and start.main.exact)
-        found[f"{kind}_count"] = int(start.begun(spans).sum()) if known else None
+            metrics[f"{kind}_to_main"] = _most(start, f"{kind}_to_main", before, alone and start.main.exact)
+        metrics[f"{kind}_count"] = int(start.begun(spans).sum()) if known else None
     words = tables["compilations"].column("precompiled").tolist()
     begun = start.context.begun(tables["compilations"]).tolist()
     for word in ("missed", "rejected"):
-        count = sum(own == word for own, mine in zip(words, begun, strict=True) if mine)
+        count = sum(own == word for own, begins in zip(words, begun, strict=True) if begins)
         known = start.launched and _tells(start, "jit") and (word == "rejected" or _tells(start, "lookup"))
-        found[f"jit_{word}"] = count if known else None
+        metrics[f"jit_{word}"] = count if known else None
     looked = start.spans[3]
     ended, hit = looked.ended, looked.at_end("EntryPoint") != 0
     known = start.launched and _tells(start, "lookup")
-    found["lookups_found"] = int((start.begun(looked) & ended & hit).sum()) if known else None
-    found["lookups_missed"] = int((start.begun(looked) & ended & ~hit).sum()) if known else None
-    found["types"] = len(tables["types"]) if start.launched and _tells(start, "type_load") else None
+    metrics["lookups_found"] = int((start.begun(looked) & ended & hit).sum()) if known else None
+    metrics["lookups_missed"] = int((start.begun(looked) & ended & ~hit).sum()) if known else None
+    metrics["types"] = len(tables["types"]) if start.launched and _tells(start, "type_load") else None
     if start.until[0] != "tiering_resumed":
         # Whether start-up was over then is unknown: later, or, at the end of the trace, long before.
         least = start.until[0] != "end_of_trace"
@@ -394,12 +396,12 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
             "lookups_found",
             "lookups_missed",
         ):
-            if isinstance(count := found[name], int) and count:
-                found[name] = start.context.metric(name, count).bound(least)
-    events, found["events_per_second"] = _events(start)
+            if isinstance(count := metrics[name], int) and count:
+                metrics[name] = start.context.metric(name, count).bound(least)
+    events, metrics["events_per_second"] = _events(start)
     exact = start.main is not None and start.main.exact
-    found["events_to_main"] = None if events is None else _most(start, "events_to_main", events, exact)
-    return found
+    metrics["events_to_main"] = None if events is None else _most(start, "events_to_main", events, exact)
+    return metrics
 
 
 def _tells(start: Start, kind: str) -> bool:
@@ -466,25 +468,25 @@ def _not_launched(start: Start) -> Note:
 def _notes_of(start: Start) -> Sequence[Note]:
     """What limits the answer about a start."""
     record = str(record_needs(start.context.needs))
-    found = []
+    notes = []
     main = start.main
     if main is None:
         text = "no Main method of the program was compiled, looked up or sampled"
-        found.append(Note("main-unknown", "warning", text, ("main",), remedy="record more", record=record))
+        notes.append(Note("main-unknown", "warning", text, ("main",), remedy="record more", record=record))
     elif main.evidence == "sample":
         text = "the program was first seen running in a sample: it reached Main then or earlier"
-        found.append(Note("main-sampled", "info", text, ("main", "runtime_to_main"), record=record))
+        notes.append(Note("main-sampled", "info", text, ("main", "runtime_to_main"), record=record))
     elif main.evidence == "inferred":
         text = "the assembly of Main is unknown: its namespace is not one of the framework's"
-        found.append(Note("main-inferred", "info", text, ("main", "runtime_to_main")))
+        notes.append(Note("main-inferred", "info", text, ("main", "runtime_to_main")))
     events, rate = _events(start)
     if events is not None and rate is not None:
         text = f"recording slows the start: at least {counted(events, 'event was', 'events were')} written until Main"
         text += f", {rate:,.0f} per second; all durations include the time this took"
         numbers = {"events": events, "per_second": rate}
         remedy = "compare with a trace recorded with fewer keywords"
-        found.append(Note("recording-cost", "info", text, ("runtime_to_main",), numbers, remedy))
-    return found
+        notes.append(Note("recording-cost", "info", text, ("runtime_to_main",), numbers, remedy))
+    return notes
 
 
 def _word(rows: Gathered, name: str) -> str | None:

@@ -149,7 +149,7 @@ class Start:
         if not self.launched:
             return None
         rows = self.rows
-        found = find_main(
+        main = find_main(
             self.modules,
             rows[BEGINS],
             [rows[name] for name in LOADS],
@@ -157,12 +157,12 @@ class Start:
             rows[LOOKUPS],
             modules_of(rows[LOOKUPS], rows["runtime/MethodDetails"]),
         )
-        if found is None and len(rows["sample/ThreadSample"]):
+        if main is None and len(rows["sample/ThreadSample"]):
             context = self.context
-            found = first_sample(
+            main = first_sample(
                 self.modules, rows["sample/ThreadSample"], context.stacks, context.methods, context.process_id
             )
-        return found
+        return main
 
     @cached_property
     def until(self) -> tuple[str, int]:
@@ -183,15 +183,15 @@ class Start:
     def spans(self) -> tuple[EventSpans, ...]:
         """All spans of each kind that begin before the start is over."""
         rows = self.rows
-        found = (
+        kinds = (
             compilations(rows[BEGINS], [rows[name] for name in LOADS]),
             paired(rows["runtime/AssemblyLoadStart"], rows["runtime/AssemblyLoadStop"], ("thread_id", "AssemblyName")),
             paired(rows["runtime/TypeLoadStart"], rows["runtime/TypeLoadStop"], ("thread_id", "TypeLoadStartID")),
             paired(rows["runtime/R2RGetEntryPointStart"], rows[LOOKUPS], ("thread_id", "MethodID")),
         )
         if not self.launched:
-            return tuple(spans.only(np.zeros(len(spans), dtype=np.bool_)) for spans in found)
-        return tuple(spans.only(spans.low_ns <= self.until[1]) for spans in found)
+            return tuple(spans.only(np.zeros(len(spans), dtype=np.bool_)) for spans in kinds)
+        return tuple(spans.only(spans.low_ns <= self.until[1]) for spans in kinds)
 
     @cached_property
     def owned(self) -> list[SelfTime]:
@@ -211,8 +211,8 @@ class Start:
         """Which began before Main."""
         if self.main is None:
             return [None] * len(spans)
-        found: list[bool | None] = (spans.low_ns < self.main_ns).tolist()
-        return found
+        before: list[bool | None] = (spans.low_ns < self.main_ns).tolist()
+        return before
 
     def name(self, namespace: str, name: str, signature: str) -> str:
         """A method's name as it was asked for."""
@@ -233,42 +233,42 @@ class Start:
     def moments(self) -> list[Moment]:
         """All moments that are known, in order of time."""
         # No window reaches to before the session.
-        found = sorted((mark for mark in self.checkpoints if mark.time_ns >= 0), key=lambda mark: mark.time_ns)
+        moments = sorted((mark for mark in self.checkpoints if mark.time_ns >= 0), key=lambda mark: mark.time_ns)
         if not self.context.has_start:
             # The first that a part of a trace has is not the first that happened.
-            return found
+            return moments
         if self.started_ns is not None:
-            found.append(Moment("runtime_started", self.started_ns, "event", "RuntimeInformationStart"))
+            moments.append(Moment("runtime_started", self.started_ns, "event", "RuntimeInformationStart"))
         jit, main = self.spans[0], self.main
         if len(jit):
             event = "MethodJittingStarted" if jit.begin[0] != NONE else "MethodLoadVerbose"
-            found.append(Moment("first_compilation", int(jit.low_ns[0]), "event", event, self.compiled[0]))
-        found += self._program_loaded()
+            moments.append(Moment("first_compilation", int(jit.low_ns[0]), "event", event, self.compiled[0]))
+        moments += self._program_loaded()
         if main is not None:
             shown = self.name(*main.name)
-            found.append(Moment("main", main.time_ns, main.evidence, main.event, shown))
+            moments.append(Moment("main", main.time_ns, main.evidence, main.event, shown))
             if main.ready_ns is not None and main.ready_ns != main.time_ns:
-                found.append(Moment("main_ready", main.ready_ns, main.evidence, "MethodLoadVerbose", shown))
+                moments.append(Moment("main_ready", main.ready_ns, main.evidence, "MethodLoadVerbose", shown))
         if self.launched and self.until[0] == "tiering_resumed":
             new = self._new_methods()
             if len(new):
-                found.append(Moment("last_new_method", int(new.max()), "inferred", "TieredCompilationResume"))
-            found.append(Moment("tiering_resumed", self.until[1], "event", "TieredCompilationResume"))
-        return sorted(found, key=lambda moment: moment.time_ns)
+                moments.append(Moment("last_new_method", int(new.max()), "inferred", "TieredCompilationResume"))
+            moments.append(Moment("tiering_resumed", self.until[1], "event", "TieredCompilationResume"))
+        return sorted(moments, key=lambda moment: moment.time_ns)
 
     @cached_property
     def checkpoints(self) -> list[Moment]:
         """The runtime's own marks, some of them from before the session. The rundown repeats them."""
         info = self.context.info
-        found: dict[tuple[str, int], Moment] = {}
+        moments: dict[tuple[str, int], Moment] = {}
         for selector in CHECKPOINTS if info.frequency else ():
             rows = self.rows[selector]
             marks = zip(rows.column("Name").tolist(), rows.numbers("Timestamp").tolist(), strict=True)
             for name, ticks in marks:
                 time = (ticks - info.sync_qpc) * 1_000_000_000 // info.frequency
                 event = selector.partition("/")[2]
-                found.setdefault((name, ticks), Moment("checkpoint", time, "event", event, name))
-        return [*found.values()]
+                moments.setdefault((name, ticks), Moment("checkpoint", time, "event", event, name))
+        return [*moments.values()]
 
     def _new_methods(self) -> Ints:
         """When methods not called before were ready, as far as the trace has them."""
@@ -298,8 +298,8 @@ class Start:
                 time = int(asked.numbers("time_ns")[line])
                 yield Moment("program_loaded", time, evidence, "AssemblyLoadStart", name)
                 return
-        mine = np.flatnonzero(loaded.numbers("ModuleID") == np.uint64(module))
-        for line in mine[:1].tolist():
+        loads = np.flatnonzero(loaded.numbers("ModuleID") == np.uint64(module))
+        for line in loads[:1].tolist():
             yield Moment("program_loaded", int(loaded.numbers("time_ns")[line]), evidence, "ModuleLoad", wanted)
 
     @cached_property

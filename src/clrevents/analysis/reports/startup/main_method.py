@@ -77,23 +77,23 @@ def self_times(kinds: Sequence[EventSpans]) -> list[SelfTime]:
                 ended.remove(open_.pop())
     owner, low, high = (np.array(values, dtype=np.int64) for values in (owners, lows, highs))
     of = closed[owner] if len(owner) else owner
-    found = []
+    by_kind = []
     for n, spans in enumerate(kinds):
-        mine = kind[of] == n if len(of) else np.zeros(0, dtype=np.bool_)
-        found.append(SelfTime(number[of[mine]] if len(of) else of, low[mine], high[mine], len(spans)))
-    return found
+        own = kind[of] == n if len(of) else np.zeros(0, dtype=np.bool_)
+        by_kind.append(SelfTime(number[of[own]] if len(of) else of, low[own], high[own], len(spans)))
+    return by_kind
 
 
 def depths(spans: EventSpans) -> Ints:
     """How many other spans of the kind each lies inside of, on its thread."""
-    found = np.zeros(len(spans), dtype=np.int64)
+    counts = np.zeros(len(spans), dtype=np.int64)
     for _, rows in groups(spans.thread):
         closed = spans.closed[rows]
         # Those that began before, without those that ended before.
         begun: Ints = np.cumsum(closed) - closed
         ended = np.searchsorted(np.sort(spans.high_place[rows[closed]]), spans.low_place[rows], "right")
-        found[rows] = begun - ended
-    return found
+        counts[rows] = begun - ended
+    return counts
 
 
 ENTRY_NAMES: Final = frozenset(("Main", "<Main>$", "<Main>", "main@"))
@@ -155,7 +155,7 @@ class ProgramModules:
 
 def _named(paths: dict[int, str], command_line: str) -> frozenset[int]:
     """The modules of the first assembly that a command line names, and of those beside it unless the runtime is."""
-    files = sorted(_FILE.findall(command_line), key=lambda found: found[1].lower() != "dll")
+    files = sorted(_FILE.findall(command_line), key=lambda method: method[1].lower() != "dll")
     if not files:
         return frozenset()
     entry = {id for id, path in paths.items() if module_name(path).lower() == files[0][0].lower()}
@@ -206,9 +206,9 @@ def find_main(
                 continue
             module = lookup_modules[line] if rows is lookups else int(rows.numbers("ModuleID")[line])
             namespace = rows.column("MethodNamespace").tolist()[line]
-            mine, evidence = modules.whose(module, namespace)
+            namespace_owner, evidence = modules.whose(module, namespace)
             place, time = int(rows.places[line]), int(rows.numbers("time_ns")[line])
-            if not mine or (first is not None and first[0] <= place):
+            if not namespace_owner or (first is not None and first[0] <= place):
                 continue
             ready = _ready(loads, int(rows.numbers("MethodID")[line]), place) if rows is compiling else time
             text = namespace, names[line], rows.column("MethodSignature").tolist()[line]
@@ -218,11 +218,11 @@ def find_main(
 
 def _ready(loads: Sequence[Gathered], method_id: int, place: int) -> int | None:
     """When the code of a method was loaded, after this place."""
-    found = []
+    moments = []
     for rows in loads:
-        mine = np.flatnonzero((rows.numbers("MethodID") == np.uint64(method_id)) & (rows.places > place))
-        found += [(int(rows.places[line]), int(rows.numbers("time_ns")[line])) for line in mine[:1].tolist()]
-    return min(found)[1] if found else None
+        loaded = np.flatnonzero((rows.numbers("MethodID") == np.uint64(method_id)) & (rows.places > place))
+        moments += [(int(rows.places[line]), int(rows.numbers("time_ns")[line])) for line in loaded[:1].tolist()]
+    return min(moments)[1] if moments else None
 
 
 def first_sample(
@@ -237,8 +237,8 @@ def first_sample(
         new = [address for address in dict.fromkeys(addresses) if address not in known]
         if new:
             when = np.full(len(new), times[line], dtype=np.int64)
-            found, _ = methods.find(np.array(new, dtype=np.uint64), when, process_id)
-            for address, index in zip(new, found.tolist(), strict=True):
+            places, _ = methods.find(np.array(new, dtype=np.uint64), when, process_id)
+            for address, index in zip(new, places.tolist(), strict=True):
                 known[address] = None if index < 0 else _seen(modules, methods, index, int(times[line]))
         # The outermost one is what the program began with.
         for address in reversed(addresses):
@@ -249,8 +249,8 @@ def first_sample(
 
 def _seen(modules: ProgramModules, methods: Methods, index: int, time_ns: int) -> MainFound | None:
     method = methods[index]
-    mine, _ = modules.whose(method.module_id, method.namespace)
-    if not mine:
+    owner, _ = modules.whose(method.module_id, method.namespace)
+    if not owner:
         return None
     kind: Literal["sample"] = "sample"
     text = method.namespace, method.name, method.signature

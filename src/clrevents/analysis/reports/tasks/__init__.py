@@ -240,7 +240,7 @@ def _sizes(events: Gathered) -> tuple[Ints, Ints]:
 
 def _before(chunk: ReportChunk, place: int) -> ReportChunk:
     """The events of a chunk that come before a place in it."""
-    events = {name: found.only(np.flatnonzero(found.places < place)) for name, found in chunk.events.items()}
+    events = {name: rows.only(np.flatnonzero(rows.places < place)) for name, rows in chunk.events.items()}
     return attrs.evolve(chunk, events=events)
 
 
@@ -264,7 +264,7 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
     failures_known = all(met(need, context.kinds) != "unknown" for need in _OF_TASKS)
     latencies = tables.latencies(np.flatnonzero(begun))
     count, awaits = int(begun.sum()), int(tables.of(AWAIT).sum())
-    found: dict[str, Metric | int | None] = {
+    metrics: dict[str, Metric | int | None] = {
         "count": context.metric("count", count, least=True) if tables.profiled else count,
         "tasks": int(tables.of(TASK).sum()) if tasks_known else None,
         "continuations": int(tables.of(CONTINUATION).sum()) if tasks_known else None,
@@ -283,15 +283,15 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
     if tasks_known and not failures_known and met(_OF_TASKS[0], context.kinds) == "unknown":
         # What is queued may be told only by its start.
         for name in ("count", "tasks", "continuations"):
-            number = found[name]
+            number = metrics[name]
             if isinstance(number, int):
-                found[name] = context.metric(name, number or None, least=number > 0)
+                metrics[name] = context.metric(name, number or None, least=number > 0)
     untold = not resumes_known and bool((begun & (tables.work.kind != TASK)).any())
     if untold or not len(latencies):
         reason = "not recorded when all of them began to run" if untold else "nothing that was queued began to run"
         for name in ("latency_median", "latency_p95", "latency_max"):
-            found[name] = context.metric(name, None, reason=reason)
-    return found
+            metrics[name] = context.metric(name, None, reason=reason)
+    return metrics
 
 
 def _blocked(context: Context, tables: TaskTables) -> Metric | None:
@@ -330,9 +330,9 @@ def _notes(context: Context, tables: TaskTables) -> list[Note]:
     if tables.profiled:
         stacks = context.names.awaits
         ends = sorted({until for _, until in stacks.known.values()}) if stacks is not None else []
-        told = " to ".join(dict.fromkeys(map(duration_text, (ends[0], ends[-1])))) if ends else "an unknown moment"
+        when = " to ".join(dict.fromkeys(map(duration_text, (ends[0], ends[-1])))) if ends else "an unknown moment"
         text = (
-            f"awaits are known until {told}, by thread: what ran later may not have been written, and counts are bounds"
+            f"awaits are known until {when}, by thread: what ran later may not have been written, and counts are bounds"
         )
         notes.append(Note("known-awaits", "info", text, ("count", "awaits", "tasks"), {"threads": len(ends)}))
     later = int(tables.later.sum())

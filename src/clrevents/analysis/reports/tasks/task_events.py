@@ -41,12 +41,12 @@ _ASYNC_METHOD: Final = re.compile(r"Async: (?:.*[.+])?<([^<>]+)>d(?:__\d+)?(?:`\
 
 def task_names(begins: Gathered, raw: bool) -> Mapping[int, str]:
     """The name of each task that has one. Unless `raw`, async methods are called as in the program: `async Work`."""
-    found: dict[int, str | None] = {}
+    names: dict[int, str | None] = {}
     ids = field_numbers(begins, "TaskID").tolist()
     for id, name in zip(ids, begins.cells("OperationName"), strict=True):
-        if name and found.setdefault(id, name) != name:
-            found[id] = None
-    return {id: name if raw else _readable(name) for id, name in found.items() if name is not None}
+        if name and names.setdefault(id, name) != name:
+            names[id] = None
+    return {id: name if raw else _readable(name) for id, name in names.items() if name is not None}
 
 
 def _readable(name: str) -> str:
@@ -124,8 +124,8 @@ class TaskEvents:
 
         def joined(*names: str) -> Ints:
             parts = [sum(field_numbers(side, name).astype(np.int64) for name in names) for _, side in sides]
-            found: Ints = np.concatenate(parts)[order]
-            return found
+            values: Ints = np.concatenate(parts)[order]
+            return values
 
         waits = task_wait_spans(events[TASK_BEGIN], events[TASK_END], context)
         code = np.concatenate([np.full(len(side), code, dtype=np.int64) for code, side in sides])[order]
@@ -138,7 +138,7 @@ class TaskEvents:
         code[blocked] = BLOCKED
         code[np.searchsorted(places, events[TASK_END].places[waits.end[waits.ended]])] = RELEASED
         thread = np.concatenate([field_numbers(side, "thread_id").astype(np.uint64) for _, side in sides])[order]
-        told = cls(
+        task_events = cls(
             code,
             joined("time_ns"),
             thread,
@@ -153,11 +153,11 @@ class TaskEvents:
         )
         awaits = async_awaits(events, thrown)
         if np.isin(code, _OF_AWAITS).any() and (awaits is None or not awaits.begun):
-            return told
+            return task_events
         if awaits is None:
             # What an earlier session left says nothing about this recording.
-            return attrs.evolve(told, begins_told=not any(len(events[name]) for name in AWAIT_COLUMNS))
-        return told._with(awaits)
+            return attrs.evolve(task_events, begins_told=not any(len(events[name]) for name in AWAIT_COLUMNS))
+        return task_events._with(awaits)
 
     def _with(self, awaits: AsyncAwaits) -> TaskEvents:
         """Together with awaits that the async profiler recorded, instead of those that are here."""
@@ -165,7 +165,7 @@ class TaskEvents:
         order = np.argsort(np.concatenate((self.time[kept], awaits.time)), kind="stable")
         place = np.zeros(len(self), dtype=np.int64)
         place[kept] = np.argsort(order)[: len(kept)]
-        told = {
+        other = {
             "code": np.array([CHAIN_SUSPENDED, CHAIN_CONTINUED, CHAIN_RETURNED])[awaits.what],
             "time": awaits.time,
             "thread": awaits.thread,
@@ -173,8 +173,8 @@ class TaskEvents:
             "origin": np.full(len(awaits.what), UNTOLD),
         }
         columns: dict[str, Any] = {}
-        for name in (*told, "stack", "next", "failed", "runs"):
-            mine = getattr(self, name)[kept]
-            others = told.get(name, np.zeros(len(awaits.what), dtype=mine.dtype))
-            columns[name] = np.concatenate((mine, others))[order]
+        for name in (*other, "stack", "next", "failed", "runs"):
+            values = getattr(self, name)[kept]
+            others = other.get(name, np.zeros(len(awaits.what), dtype=values.dtype))
+            columns[name] = np.concatenate((values, others))[order]
         return attrs.evolve(self, **columns, blocked=place[self.blocked], awaits=awaits, begins_told=awaits.begun)

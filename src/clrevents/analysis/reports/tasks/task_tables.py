@@ -257,8 +257,8 @@ class TaskTables:
         if not (begun & ended).any() or not (begun & ~ended).any():
             return np.zeros(len(begun), dtype=np.bool_)
         missing = self._context.marks.touched(since, np.full(len(since), FOREVER))
-        found: Mask = begun & ~ended & ~missing & (since < self._context.known_ns)
-        return found
+        going_on: Mask = begun & ~ended & ~missing & (since < self._context.known_ns)
+        return going_on
 
     def runs(self) -> ReportTable[TaskRun]:
         """Each task, continuation and await, in order of time."""
@@ -306,9 +306,9 @@ class TaskTables:
 
     def _of_await(self, values: Ints) -> Ints:
         """A value of each piece that is an await that the async profiler recorded; -1 for others."""
-        found = np.full(len(self.work), NONE, dtype=np.int64)
-        found[self._profiled] = values[self.work.id[self._profiled]]
-        return found
+        of_pieces = np.full(len(self.work), NONE, dtype=np.int64)
+        of_pieces[self._profiled] = values[self.work.id[self._profiled]]
+        return of_pieces
 
     def _of_awaits(self) -> dict[str, Cells]:
         """The columns that only awaits have that the async profiler recorded."""
@@ -333,8 +333,8 @@ class TaskTables:
         awaits = self._events.awaits
         if awaits is None:
             return np.zeros(len(self.work), dtype=np.bool_)
-        found: Mask = self.begun & (self._of_await(awaits.later.astype(np.int64)) == 1)
-        return found
+        later: Mask = self.begun & (self._of_await(awaits.later.astype(np.int64)) == 1)
+        return later
 
     def blocking(self) -> ReportTable[BlockingWait]:
         """Each wait that blocks, in order of time."""
@@ -361,31 +361,31 @@ class TaskTables:
         kinds = self.work.kind.tolist()
         inside = np.flatnonzero(self.inside).tolist()
         for (method, kind), places in grouped(inside, lambda row: (self._methods[row], kinds[row])).items():
-            mine = np.array(places)
-            latencies = self.latencies(mine)
+            pieces = np.array(places)
+            latencies = self.latencies(pieces)
             rows.append(
                 TaskMethod(
                     method=method,
                     kind=KINDS[kind],
-                    count=int(self.begun[mine].sum()) if kind != AWAIT or self.begins_told else None,
+                    count=int(self.begun[pieces].sum()) if kind != AWAIT or self.begins_told else None,
                     queued=len(latencies),
-                    started=int((self._context.window.holds(self._started) & self.was_started)[mine].sum()),
+                    started=int((self._context.window.holds(self._started) & self.was_started)[pieces].sum()),
                     latency_median_ns=nearest_rank(latencies, 50),
                     latency_p95_ns=nearest_rank(latencies, 95),
                     latency_max_ns=nearest_rank(latencies, 100),
-                    run_ns=_sum(self._run[mine], self._ran[mine], self.was_started[mine]),
-                    waited_ns=_sum(self._suspended[mine], self._resumed[mine], self.was_created[mine])
-                    if kind == AWAIT and self.was_created[mine].any()
+                    run_ns=_sum(self._run[pieces], self._ran[pieces], self.was_started[pieces]),
+                    waited_ns=_sum(self._suspended[pieces], self._resumed[pieces], self.was_created[pieces])
+                    if kind == AWAIT and self.was_created[pieces].any()
                     else None,
-                    open=_sum(self.going_on[mine], self.going_on[mine], self._unsure[mine]),
+                    open=_sum(self.going_on[pieces], self.going_on[pieces], self._unsure[pieces]),
                     exceptional=_sum(
-                        ((self._left_by_exception == 1) & self.begun)[mine],
-                        self.was_ended[mine],
-                        self.was_started[mine],
+                        ((self._left_by_exception == 1) & self.begun)[pieces],
+                        self.was_ended[pieces],
+                        self.was_started[pieces],
                     )
-                    if kind == TASK or self._profiled[mine].any()
+                    if kind == TASK or self._profiled[pieces].any()
                     else 0,
-                    stack_id=int(self.stacks[mine[0]]),
+                    stack_id=int(self.stacks[pieces[0]]),
                 )
             )
         rows.sort(key=lambda row: (-(row.count or row.started), -(row.run_ns or 0)))
@@ -399,20 +399,20 @@ class TaskTables:
         total = int(self.waited.sum())
         rows = []
         for method, places in grouped(np.flatnonzero(inside).tolist(), self._blockers.__getitem__).items():
-            mine = np.array(places)
-            lengths = self._lasted[mine][known[mine]]
-            waited = int(self.waited[mine].sum())
+            pieces = np.array(places)
+            lengths = self._lasted[pieces][known[pieces]]
+            waited = int(self.waited[pieces].sum())
             rows.append(
                 TaskBlocker(
                     method=method,
-                    count=int(self.waits_begun[mine].sum()),
+                    count=int(self.waits_begun[pieces].sum()),
                     waited_ns=waited if len(lengths) else None,
                     share=waited / total if total and len(lengths) else None,
                     max_ns=int(lengths.max()) if len(lengths) else None,
-                    open=int(self.open[mine].sum()),
-                    threads=len(set(waits.thread[mine].tolist())),
-                    in_tasks=int((self.waits_begun & (self.work.blocked_in >= 0))[mine].sum()),
-                    stack_id=int(self._wait_stacks[mine[0]]),
+                    open=int(self.open[pieces].sum()),
+                    threads=len(set(waits.thread[pieces].tolist())),
+                    in_tasks=int((self.waits_begun & (self.work.blocked_in >= 0))[pieces].sum()),
+                    stack_id=int(self._wait_stacks[pieces[0]]),
                 )
             )
         return self._context.summed(TaskBlocker, longest_first(rows))
@@ -423,8 +423,8 @@ class TaskTables:
 
     def of(self, kind: int) -> Mask:
         """Those of one kind that were created in the window."""
-        found: Mask = self.begun & (self.work.kind == kind)
-        return found
+        mask: Mask = self.begun & (self.work.kind == kind)
+        return mask
 
 
 def _sum(values: Array, known: Mask, some: Mask) -> int | None:

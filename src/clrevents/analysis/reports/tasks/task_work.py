@@ -138,8 +138,8 @@ class OpenAwaits:
     def _join(self, piece: int, method: int, waiting: dict[int, int], shared: dict[int, None]) -> None:
         pieces = self._pieces
         if pieces.created[waiting[method]] < pieces.started[piece]:
-            found = self.same[piece] = waiting.pop(method)
-            self._unqueued.get(pieces.id[piece], {}).pop(found, None)
+            piece_of_method = self.same[piece] = waiting.pop(method)
+            self._unqueued.get(pieces.id[piece], {}).pop(piece_of_method, None)
             del shared[piece]
 
 
@@ -271,9 +271,9 @@ class _Follower:
                 self._begin(thread, piece, row)
             elif code == AWAITED:
                 self._identify(thread, method)
-                self._awaits.begin(id, method, self._made(thread, AWAIT, row, self._creator(thread, origin, time)))
+                self._awaits.begin(id, method, self._new_piece(thread, AWAIT, row, self._creator(thread, origin, time)))
             elif code == CHAIN_SUSPENDED:
-                self._suspended[id] = self._made(thread, AWAIT, row, self._creator(thread, origin, time))
+                self._suspended[id] = self._new_piece(thread, AWAIT, row, self._creator(thread, origin, time))
             elif code == CHAIN_CONTINUED:
                 self._begin(thread, self._known(self._suspended, AWAIT, id), row)
             elif code == CHAIN_RETURNED:
@@ -281,11 +281,11 @@ class _Follower:
             elif code == QUEUED:
                 if self._is_continuation(thread, row):
                     creator = self._creator(thread, origin, time)
-                    self._continuations[id] = self._made(thread, CONTINUATION, row, creator)
+                    self._continuations[id] = self._new_piece(thread, CONTINUATION, row, creator)
             elif code == RUN:
                 self._begin(thread, self._known(self._continuations, CONTINUATION, id), row)
             elif code == SCHEDULED:
-                self._tasks[id] = self._made(thread, TASK, row, self._creator(thread, origin, time))
+                self._tasks[id] = self._new_piece(thread, TASK, row, self._creator(thread, origin, time))
             elif code == STARTED:
                 piece = self._running[id] = self._known(self._tasks, TASK, id)
                 self._begin(thread, piece, row)
@@ -362,17 +362,17 @@ class _Follower:
             last = thread.running.pop()
             if last is None:
                 continue
-            mine = pieces.kind[last] == TASK, pieces.id[last]
-            thread.there[mine] -= 1
-            if mine[0]:
+            ended = pieces.kind[last] == TASK, pieces.id[last]
+            thread.there[ended] -= 1
+            if ended[0]:
                 thread.tasks.pop()
-            if mine == (task, id):
+            if ended == (task, id):
                 pieces.ended[last] = row
                 return
 
     # Pieces of work. ------------------------------------------------------------------------------------------------
 
-    def _made(self, thread: _Thread, kind: int, row: int, creator: int) -> int:
+    def _new_piece(self, thread: _Thread, kind: int, row: int, creator: int) -> int:
         piece = self._pieces.make(kind, int(self._events.id[row]), row, creator)
         if creator == NOBODY:
             thread.bare.append(piece)

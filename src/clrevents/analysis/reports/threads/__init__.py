@@ -131,7 +131,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         self._versions |= versions_of(chunk.events)
         self._stops.take(chunk.events.get(SUSPENDING), chunk.events.get(RESTARTED))
         kept = narrowed(chunk, KEPT).events
-        known = {name: found.only(np.flatnonzero(found.column("thread_id").known)) for name, found in kept.items()}
+        known = {name: events.only(np.flatnonzero(events.column("thread_id").known)) for name, events in kept.items()}
         self._kept.take(ReportChunk(known))
 
     def finish(self, context: Context) -> ThreadsReport:
@@ -139,14 +139,14 @@ class ThreadsCollector(Collector[ThreadsReport]):
         events = self._kept.all(KEPT, context.nothing)
         runs = self._runs.runs()
         waits, lost = blocked(events, ends_recorded(context), context.info)
-        told = tells_running(context.info, self._versions, runs.managed, runs.samples)
+        running_told = tells_running(context.info, self._versions, runs.managed, runs.samples)
         apart = context.info.version >= MANY_PROCESSES
-        names = named(context, runs, waits, context.process_id if apart else None, told)
-        trails = self._trails(events, runs, waits, names, told)
+        names = named(context, runs, waits, context.process_id if apart else None, running_told)
+        trails = self._trails(events, runs, waits, names, running_told)
         if switches_recorded(context):
             reasons = RuntimeReasons(
                 waits_of(waits, names.waits, context.known_ns if waits else 0),
-                self._kernel.stops.found(context),
+                self._kernel.stops.finish(context),
                 frozenset(runs.thread.tolist()),
                 context.uncertainty_ns,
             )
@@ -157,49 +157,49 @@ class ThreadsCollector(Collector[ThreadsReport]):
         stopped = self._stops.spans
         tiler = Tiler(
             runs.period_ns,
-            Stops(stopped if told else []),
+            Stops(stopped if running_told else []),
             Stops([*stopped, *runs.sampling.late()]),
-            BETWEEN if told else UNKNOWN,
+            BETWEEN if running_told else UNKNOWN,
         )
         lives = Lives(tiler, context.known_ns if trails else 0, terminations(events), _unseen(runs))
-        found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
-        found.sort(key=lambda life: (life.start, life.thread_id))
-        counts = self._counts.found()
+        every = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
+        every.sort(key=lambda life: (life.start, life.thread_id))
+        counts = self._counts.finish()
         if counts is not None:
-            found = counted_lives(found, counts)
+            every = counted_lives(every, counts)
         # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
         sampling = self._stops.sampling if runs.samples else set()
         none = ThreadTrail()
         stops, main = self._stops, _main(context)
-        roles = [role_of(trails.get(life.thread_id, none), life, sampling, stops.collecting, main) for life in found]
+        roles = [role_of(trails.get(life.thread_id, none), life, sampling, stops.collecting, main) for life in every]
         if counts is not None:
             names_of = counts.names
             roles = [
                 counted_role(names_of.get(life.thread_id, ""))
                 if role == "other" and life.thread_id not in trails
                 else role
-                for life, role in zip(found, roles, strict=True)
+                for life, role in zip(every, roles, strict=True)
             ]
-        return self._answer(context, found, roles, trails, runs, lost, told, counts)
+        return self._answer(context, every, roles, trails, runs, lost, running_told, counts)
 
     def _by_kernel(
         self, context: Context, reasons: RuntimeReasons, trails: Mapping[int, ThreadTrail], runs: SampleRuns
     ) -> ThreadsReport:
         """The answer where the kernel recorded when threads had a processor: samples of the profiler tell less."""
-        found = kernel_threads(context, self._kernel, reasons)
-        lives = [_created(life, trails.get(life.thread_id)) for life in found.lives]
+        kernel = kernel_threads(context, self._kernel, reasons)
+        lives = [_created(life, trails.get(life.thread_id)) for life in kernel.lives]
         roles = [
             self._role(trails[life.thread_id], life, role) if life.thread_id in trails else role
-            for life, role in zip(lives, found.roles, strict=True)
+            for life, role in zip(lives, kernel.roles, strict=True)
         ]
         listed = {thread: trail.listed for thread, trail in trails.items()}
-        told = {piece.doing.state for life in lives for piece in life.pieces}
+        seen_states = {piece.doing.state for life in lives for piece in life.pieces}
         # Why a thread was off the processor is known by the kernel's methods: where no switch has a reason, they have
         # no names, and nothing is known of any reason.
         always = {"running", "unknown"}
-        reasoned = set(KERNEL_TELLS) if told & (set(KERNEL_TELLS) - always) else always
+        reasoned = set(KERNEL_TELLS) if seen_states & (set(KERNEL_TELLS) - always) else always
         reasoned |= {state for need, state in _BY_EVENTS.items() if need not in context.unknown}
-        untold = [state for state in STATES if state not in told and state not in reasoned]
+        untold = [state for state in STATES if state not in seen_states and state not in reasoned]
         intervals = context.table(ThreadInterval, interval_columns(lives))
         states = state_table(context, intervals)
         totals = dict(zip(states.column("state").tolist(), states.column("total_ns").tolist(), strict=True))
@@ -211,7 +211,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         }
         columns = thread_columns(lives, roles, listed, context.thread_names, context.window)
         columns |= untold_columns(metrics, totals, len(lives))
-        columns |= {"cpu_samples_ns": found.cpu_samples_ns, "unsampled_ns": found.unsampled_ns}
+        columns |= {"cpu_samples_ns": kernel.cpu_samples_ns, "unsampled_ns": kernel.unsampled_ns}
         columns |= counted_columns(lives, None, context.window)
         metrics |= counted_metrics(context, None, 0, 0)
         threads = context.table(ThreadRow, columns)
@@ -219,7 +219,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
             ThreadsReport,
             facts=_facts_by_kernel(lives, roles, runs),
             metrics={**metrics, "threads": len(threads), "sampler_total": None},
-            notes=[*found.notes, *disagreements(lives, reasons, runs, context.stopped_ns if len(runs) else 0)],
+            notes=[*kernel.notes, *disagreements(lives, reasons, runs, context.stopped_ns if len(runs) else 0)],
             threads=threads,
             roles=role_table(context, threads),
             states=states,
@@ -249,22 +249,24 @@ class ThreadsCollector(Collector[ThreadsReport]):
         totals = dict(zip(states.column("state").tolist(), states.column("total_ns").tolist(), strict=True))
         # Where .NET 8 waits for a lock, its caller is the innermost frame: no lock seen is then no proof.
         seen = {piece.doing.state for life in lives for piece in life.pieces}
-        told = _told(context) - (set() if _LOCKS not in context.unknown else {"lock"} - seen)
+        known_states = _known_states(context) - (set() if _LOCKS not in context.unknown else {"lock"} - seen)
         # Neither is it where the methods are not named that these waits are found by.
         # Without the names of methods a wait seems to be native code; where events tell of waits, none is none.
         named = context.named
-        told -= {state for state, need in _WORK.items() if state not in seen and met(need, context.kinds) == "unknown"}
-        told -= (
+        known_states -= {
+            state for state, need in _WORK.items() if state not in seen and met(need, context.kinds) == "unknown"
+        }
+        known_states -= (
             set() if named else {*_WAITS, "native"} - ({"wait"} - seen if _HANDLES not in context.unknown else set())
         )
         metrics: dict[str, int | Metric | None] = {
-            f"{state}_total": totals.get(state, 0) if state in told else None for state in STATES
+            f"{state}_total": totals.get(state, 0) if state in known_states else None for state in STATES
         }
         if not running_told:
             metrics |= _seen(context, totals, _WAITS, UNTOLD)
             metrics |= {f"{state}_total": context.metric(f"{state}_total", None, reason=UNTOLD) for state in UNTELLABLE}
         elif not named and _SAMPLED not in context.unknown:
-            metrics |= _seen(context, totals, _WAITS - told, UNNAMED)
+            metrics |= _seen(context, totals, _WAITS - known_states, UNNAMED)
         more, less = self._vague(context, totals.get("unknown", 0), seen)
         for state in {*more, *less}:
             name = f"{state}_total"
@@ -305,9 +307,9 @@ class ThreadsCollector(Collector[ThreadsReport]):
             )
             notes.append(Note("unmatched", "info", text, ("intervals",), {"events": lost}))
         samplers = {life.thread_id for life, role in zip(lives, roles, strict=True) if role == "sampler"}
-        held = self._held(context, samplers)
-        share = held / context.duration_ns if held is not None and context.duration_ns > 0 else None
-        metrics["sampler_total"] = context.metric("sampler_total", held, most=True)
+        stopped = self._sampler_stops(context, samplers)
+        share = stopped / context.duration_ns if stopped is not None and context.duration_ns > 0 else None
+        metrics["sampler_total"] = context.metric("sampler_total", stopped, most=True)
         if share is not None:
             text = (
                 f"the sampler held threads for at most {100 * share:.2f} % of the time, which is included in all states"
@@ -321,7 +323,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
                 sampler_stopped_ns=None,
                 samples=None if _SAMPLED in context.unknown else runs.samples,
                 sampling_period_ns=runs.period_ns or None,
-                sampler_held_ns=held,
+                sampler_held_ns=stopped,
                 sampler_share=share,
                 used=None if counts is None else counts.use_text(window, samplers),
                 unmatched=lost,
@@ -358,14 +360,14 @@ class ThreadsCollector(Collector[ThreadsReport]):
             less |= {"wait"}
         return more, less
 
-    def _held(self, context: Context, samplers: Set[int]) -> int | None:
+    def _sampler_stops(self, context: Context, samplers: Set[int]) -> int | None:
         """How long the sampler's stops lasted; None where there are none, or one may be two whose events were lost."""
-        threads = [thread for thread in samplers if thread in self._stops.held]
+        threads = [thread for thread in samplers if thread in self._stops.lengths]
         ids = np.array(threads, dtype=np.int64).astype(np.uint64)
         starts = np.zeros(len(ids), dtype=np.int64)
         if not threads or context.marks.touched(starts, starts + context.duration_ns, (ids,)).any():
             return None
-        return sum(self._stops.held[thread] for thread in threads)
+        return sum(self._stops.lengths[thread] for thread in threads)
 
     def _trails(
         self,
@@ -373,20 +375,20 @@ class ThreadsCollector(Collector[ThreadsReport]):
         runs: SampleRuns,
         waits: Sequence[Blocked],
         names: NamedTrails,
-        told: bool,
+        running_told: bool,
     ) -> dict[int, ThreadTrail]:
-        found: dict[int, ThreadTrail] = {}
+        trails: dict[int, ThreadTrail] = {}
 
         def trail(thread: int) -> ThreadTrail:
-            if thread not in found:
-                found[thread] = ThreadTrail()
-            return found[thread]
+            if thread not in trails:
+                trails[thread] = ThreadTrail()
+            return trails[thread]
 
         for place, thread in enumerate(runs.thread.tolist()):
             trail(thread).seen.append(names.seen[place])
         for place, one in enumerate(waits):
             state, event = names.waits[place]
-            if not told and state in UNTELLABLE:
+            if not running_told and state in UNTELLABLE:
                 state = "unknown"
             trail(one.thread).blocked.append(attrs.evolve(one, state=state, event=event))
         for thread, role in names.roles:
@@ -394,25 +396,25 @@ class ThreadsCollector(Collector[ThreadsReport]):
         for name in (IDLE, WORKER, RETIRED, FINALIZING, COMPILING):
             rows = events[name]
             for thread, time in zip(ints(rows, "thread_id"), ints(rows, "time_ns"), strict=True):
-                mine = trail(thread)
-                (mine.idle if name == IDLE else mine.moments).append(time)
-                mine.roles.add({FINALIZING: "finalizer", COMPILING: "tiering"}.get(name, "pool_worker"))
-        for creation in creations(events, found):
+                own = trail(thread)
+                (own.idle if name == IDLE else own.moments).append(time)
+                own.roles.add({FINALIZING: "finalizer", COMPILING: "tiering"}.get(name, "pool_worker"))
+        for creation in creations(events, trails):
             trail(creation.thread).creations.append(creation)
         rows = events[LISTED]
         for thread, index, flags in zip(
-            whole_of(ints(rows, "OSThreadID"), found),
+            whole_of(ints(rows, "OSThreadID"), trails),
             ints(rows, "ManagedThreadIndex"),
             ints(rows, "Flags"),
             strict=True,
         ):
-            if thread in found:
-                found[thread].listed = (index, flags)
+            if thread in trails:
+                trails[thread].listed = (index, flags)
         for thread, (first, last) in self._stops.moments.items():
             trail(thread).moments += [first, last]
-        for mine in found.values():
-            mine.idle.sort()
-        return found
+        for own in trails.values():
+            own.idle.sort()
+        return trails
 
 
 def _created(life: ThreadLife, trail: ThreadTrail | None) -> ThreadLife:
@@ -448,20 +450,20 @@ def _unseen(runs: SampleRuns) -> Callable[[int, int], bool]:
 
 def _seen(context: Context, totals: Mapping[str, int], states: Set[str], why: str) -> dict[str, Metric]:
     """The metrics of waits of which only some are seen."""
-    found = {}
+    metrics = {}
     for state in states:
         took = totals.get(state, 0)
         metric = context.metric(f"{state}_total", took or None, reason=None if took else why, least=bool(took))
-        found[f"{state}_total"] = metric
-    return found
+        metrics[f"{state}_total"] = metric
+    return metrics
 
 
-def _told(context: Context) -> frozenset[str]:
+def _known_states(context: Context) -> frozenset[str]:
     """The states whose times are completely known."""
     if _SAMPLED not in context.unknown:
         return frozenset(set(STATES) - {*BY_KERNEL, *(["gc_suspended"] if _STOPPED in context.unknown else [])})
-    found = {state for need, state in ((_LOCKS, "lock"),) if need not in context.unknown}
-    return frozenset(found if _ANYTHING in context.unknown else {*found, "unknown"})
+    known = {state for need, state in ((_LOCKS, "lock"),) if need not in context.unknown}
+    return frozenset(known if _ANYTHING in context.unknown else {*known, "unknown"})
 
 
 _DOES: Final = {

@@ -104,9 +104,9 @@ def counted_metrics(context: Context, counts: Counts | None, used: int, ready: i
     if counts is None:
         return {one.name: context.metric(one.name, None, reason=NOT_COUNTED) for one in COUNTED_METRICS}
     window = counted_window(context)
-    found = {"processor_total": context.metric("processor_total", used)}
+    metrics = {"processor_total": context.metric("processor_total", used)}
     if counts.windows.ready_known:
-        found["ready_total"] = context.metric("ready_total", ready, evidence="counted")
+        metrics["ready_total"] = context.metric("ready_total", ready, evidence="counted")
     rows = counts.windows
     known: dict[str, int | float | None] = {
         **{name: counts.total(amount, window) for name, amount in _SUMS.items()},
@@ -117,8 +117,8 @@ def counted_metrics(context: Context, counts: Counts | None, used: int, ready: i
         "limited_ready": int(portion(rows.start, rows.end, counts.limited_ready(), window).sum()),
     }
     for name, value in known.items():
-        found[name] = context.metric(name, value, reason=None if value is not None else _UNREAD)
-    return found
+        metrics[name] = context.metric(name, value, reason=None if value is not None else _UNREAD)
+    return metrics
 
 
 _FIRST: Final[Mapping[str, int]] = {
@@ -142,19 +142,19 @@ def counted_lives(lives: Sequence[ThreadLife], counts: Counts) -> list[ThreadLif
     windows: dict[int, list[_Window]] = {
         thread: list(zip(*(column[of].tolist() for column in columns), strict=True)) for thread, of in rows.by_thread()
     }
-    mine = grouped(lives, lambda life: life.thread_id)
-    found = []
-    for thread in sorted({*mine, *windows}):
-        known = mine.get(thread, [])
+    lives_of_thread = grouped(lives, lambda life: life.thread_id)
+    all_lives = []
+    for thread in sorted({*lives_of_thread, *windows}):
+        known = lives_of_thread.get(thread, [])
         of = _listed(windows.get(thread, []), counts.begun.get(thread), counts.ended.get(thread, counts.until))
         if not of:
-            found += known
+            all_lives += known
             continue
         known = known or [ThreadLife(thread, of[0][0], of[0][0], "inferred", None, ())]
         bounds = [-inf, *(life.start for life in known[1:]), inf]
         for life, low, high in zip(known, bounds, bounds[1:], strict=False):
-            found.append(_counted(life, [one for one in of if low < one[1] <= high]))
-    return sorted(found, key=lambda life: (life.start, life.thread_id))
+            all_lives.append(_counted(life, [one for one in of if low < one[1] <= high]))
+    return sorted(all_lives, key=lambda life: (life.start, life.thread_id))
 
 
 def _listed(windows: list[_Window], begun: int | None, until: int) -> list[_Window]:
@@ -175,7 +175,7 @@ def _counted(life: ThreadLife, windows: Sequence[_Window]) -> ThreadLife:
     pieces = [Piece(start, life.start, UNKNOWN), *life.pieces]
     pieces.append(Piece(pieces[-1].end, end, UNKNOWN))
     begins = [piece.start for piece in pieces]
-    found: list[Piece] = []
+    life_pieces: list[Piece] = []
     before, after = (start, windows[0][0], -1, -1), (windows[-1][1], end, -1, -1)
     for low, high, processor, ready in (before, *windows, after):
         inside = [
@@ -185,10 +185,10 @@ def _counted(life: ThreadLife, windows: Sequence[_Window]) -> ThreadLife:
         ]
         for piece in inside if processor < 0 else _shared(inside, processor, ready):
             # Equal neighbours are one.
-            if found and found[-1].end == piece.start and found[-1].doing == piece.doing:
-                piece = attrs.evolve(found.pop(), end=piece.end)
-            found.append(piece)
-    return attrs.evolve(life, start=start, end=end, pieces=found)
+            if life_pieces and life_pieces[-1].end == piece.start and life_pieces[-1].doing == piece.doing:
+                piece = attrs.evolve(life_pieces.pop(), end=piece.end)
+            life_pieces.append(piece)
+    return attrs.evolve(life, start=start, end=end, pieces=life_pieces)
 
 
 def _shared(inside: Sequence[Piece], processor: int, ready: int) -> Iterator[Piece]:

@@ -45,7 +45,7 @@ class RuntimeReasons:
     managed: Set[int] = frozenset()
     uncertainty_ns: int = 0
 
-    def told(self, thread: int, start: int, end: int, doing: Doing, managed: bool) -> Doing:
+    def doing_of(self, thread: int, start: int, end: int, doing: Doing, managed: bool) -> Doing:
         """What a thread, that runs managed code or not, does that is off the processor so long, if the kernel knows no
         more than `doing`."""
         if doing.state not in WAITING or doing.system_call != "futex":
@@ -80,14 +80,14 @@ def waits_of(
     blocked: Iterable[Blocked], states: Iterable[tuple[ThreadState, str]], stopped_ns: int
 ) -> dict[int, list[Piece]]:
     """What events prove of each thread; a wait without an end lasts until tracing stopped."""
-    found: dict[int, list[list[Piece]]] = {}
+    waits: dict[int, list[list[Piece]]] = {}
     for one, (state, event) in zip(blocked, states, strict=True):
         low, high = one.start or 0, stopped_ns if one.end is None else one.end
         if one.rank >= _RANKS or high <= low:
             continue
         doing = doing_of(attrs.evolve(one, state=state, event=event), "event", one.end is None)
-        found.setdefault(one.thread, [[] for _ in range(_RANKS)])[one.rank].append(Piece(low, high, doing))
-    return {thread: proven(kinds) for thread, kinds in found.items()}
+        waits.setdefault(one.thread, [[] for _ in range(_RANKS)])[one.rank].append(Piece(low, high, doing))
+    return {thread: proven(kinds) for thread, kinds in waits.items()}
 
 
 _STATES: Final = ("states", "intervals")
@@ -174,8 +174,8 @@ class KernelFeed:
     def samples(self, context: Context) -> SampleColumns:
         """The CPU samples of known threads, in order of time."""
         table = self._samples.all((CPU,), context.nothing)[CPU].table
-        found = SampleColumns.of(table, cpu_field(table), -1)
-        return found.take(np.flatnonzero((found.thread >= 0) & (found.thread != NO_THREAD)))
+        columns = SampleColumns.of(table, cpu_field(table), -1)
+        return columns.take(np.flatnonzero((columns.thread >= 0) & (columns.thread != NO_THREAD)))
 
 
 @frozen(eq=False)
@@ -194,7 +194,7 @@ class KernelThreads:
 
 def kernel_threads(context: Context, feed: KernelFeed, reasons: RuntimeReasons) -> KernelThreads:
     """All threads that were switched or sampled; `reasons` are why they waited, as far as the runtime tells."""
-    away, samples = feed.switches.found(context), feed.samples(context)
+    away, samples = feed.switches.finish(context), feed.samples(context)
     names = BlockingMethods(context, away.stack_id, away.start, away.thread, False)
     states = names.states()
     whys = [why_away(names.frames(stack)) for stack in range(len(names.managed))]
@@ -275,7 +275,7 @@ def _life(
             return ThreadLife(thread, start, low, "event", None, pieces)
         if high > low:
             doing = attrs.evolve(doings[stack], stack_id=stack_id)
-            pieces.append(Piece(low, high, reasons.told(thread, low, high, doing, managed)))
+            pieces.append(Piece(low, high, reasons.doing_of(thread, low, high, doing, managed)))
         at = high
     if last > at:
         pieces.append(Piece(at, last, UNKNOWN))

@@ -84,15 +84,15 @@ class Lives:
             parts[bisect_right(bounds, time) - 1].idle.append(time)
         for time in trail.moments:
             parts[bisect_right(bounds, time) - 1].moments.append(time)
-        found = []
-        for creation, mine, high in zip(creations, parts, [*bounds[1:], FOREVER], strict=True):
-            life = self._life(thread_id, creation, mine, high)
+        lives = []
+        for creation, part, high in zip(creations, parts, [*bounds[1:], FOREVER], strict=True):
+            life = self._life(thread_id, creation, part, high)
             if life is not None:
-                found.append(life)
-        return found
+                lives.append(life)
+        return lives
 
     def _life(self, thread_id: int, creation: Creation | None, trail: ThreadTrail, high: int) -> ThreadLife | None:
-        held = HELD * self.tiler.period // 2
+        reach = HELD * self.tiler.period // 2
         exact = [*trail.moments, *trail.idle, *([] if creation is None else [creation.time])]
         for one in trail.blocked:
             exact += [time for time in (one.start, one.end) if time is not None]
@@ -106,7 +106,7 @@ class Lives:
             thread_id, trail, start, limit if gone is None else gone, creation is not None
         )
         start = min(start, began)
-        last = max([*exact, *reached, *(min(one.last + held, limit) for one in trail.seen), start])
+        last = max([*exact, *reached, *(min(one.last + reach, limit) for one in trail.seen), start])
         end = gone if gone is not None else min(last, limit)
         end = max(end, start)
         events = proven([[one for rank, one in blocked if rank == kind] for kind in range(_KINDS)])
@@ -124,7 +124,7 @@ class Lives:
         running = sorted(one.first for one in trail.seen if one.doing.state == "running")
         waits = sorted(one.moment for one in trail.blocked if one.rank == 0)
         idle = sorted(trail.idle)
-        found: list[tuple[int, Piece]] = []
+        bounded: list[tuple[int, Piece]] = []
         reached: list[int] = []
         began = start
         for one in trail.blocked:
@@ -148,8 +148,8 @@ class Lives:
                 high, evidence, open = (min(stops) if stops else limit), "inferred", not stops
                 reached.append(high)
             if high > low:
-                found.append((one.rank, Piece(low, high, doing_of(one, evidence, open), one.rank == 2)))
-        return _in_tasks(found), reached, began
+                bounded.append((one.rank, Piece(low, high, doing_of(one, evidence, open), one.rank == 2)))
+        return _in_tasks(bounded), reached, began
 
     def _with_idle(self, trail: ThreadTrail) -> list[Seen]:
         """Samples, and the moments from which a worker has nothing to do."""
@@ -158,19 +158,19 @@ class Lives:
         none = self.tiler.period == 0
         doing = Doing("pool_idle", "inferred" if none else "sample", "ThreadPoolWorkerThreadWait")
         marks = [Seen(time, time, doing, mark=True, lasting=none) for time in trail.idle]
-        found: list[Seen] = []
+        seen: list[Seen] = []
         for one in sorted([*trail.seen, *marks], key=lambda s: (s.first, s.last)):
             # What was sampled alike before and after a mark is in both parts.
-            if found and found[-1].last > one.first:
-                before = found[-1]
-                found[-1] = attrs.evolve(before, last=one.first)
-                found += [one, Seen(one.first, before.last, before.doing)]
+            if seen and seen[-1].last > one.first:
+                before = seen[-1]
+                seen[-1] = attrs.evolve(before, last=one.first)
+                seen += [one, Seen(one.first, before.last, before.doing)]
             else:
-                found.append(one)
-        for place, one in enumerate(found[:-1]):
-            if one.mark and found[place + 1].doing.state == doing.state:
-                found[place] = attrs.evolve(one, doing=found[place + 1].doing)
-        return found
+                seen.append(one)
+        for place, one in enumerate(seen[:-1]):
+            if one.mark and seen[place + 1].doing.state == doing.state:
+                seen[place] = attrs.evolve(one, doing=seen[place + 1].doing)
+        return seen
 
 
 def _after(times: Sequence[int], moment: int) -> int | None:
@@ -184,13 +184,13 @@ def doing_of(one: Blocked, evidence: Evidence, open: bool) -> Doing:
     return Doing(one.state, evidence, one.event, *what, open=open)
 
 
-def _in_tasks(found: Iterable[tuple[int, Piece]]) -> list[tuple[int, Piece]]:
+def _in_tasks(pieces: Iterable[tuple[int, Piece]]) -> list[tuple[int, Piece]]:
     """Turns waits for a handle that implement a wait for a task into waits for the task."""
-    held = list(found)
-    tasks = sorted((piece for rank, piece in held if rank == 2), key=lambda piece: piece.start)
+    listed = list(pieces)
+    tasks = sorted((piece for rank, piece in listed if rank == 2), key=lambda piece: piece.start)
     starts = [piece.start for piece in tasks]
     changed = []
-    for rank, piece in held:
+    for rank, piece in listed:
         if rank == 1 and piece.doing.state in WAITING and tasks:
             place = bisect_left(starts, piece.start + 1) - 1
             if place >= 0 and tasks[place].end > piece.start and piece.doing.state in ("wait", "task_wait"):
@@ -218,11 +218,11 @@ class NamedTrails:
 
 
 def named(
-    context: Context, runs: SampleRuns, waits: Sequence[Blocked], process_id: int | None, told: bool
+    context: Context, runs: SampleRuns, waits: Sequence[Blocked], process_id: int | None, running_told: bool
 ) -> NamedTrails:
     """Name the stacks of all runs and waits. `process_id` is None where a trace has only one.
 
-    Unless it was recorded (`told`) whether a thread ran, only known waits are known.
+    Unless it was recorded (`running_told`) whether a thread ran, only known waits are known.
     """
     begun = np.array([one.moment for one in waits], dtype=np.int64)
     stack_ids = np.concatenate([runs.stack_id, np.array([one.stack_id for one in waits], dtype=np.int64)])
@@ -249,9 +249,9 @@ def named(
     ):
         doing = doings.get((stack, type))
         if doing is None:
-            doing = doings[stack, type] = _doing(states, stack, type, stack_id, told)
+            doing = doings[stack, type] = _doing(states, stack, type, stack_id, running_told)
         seen.append(Seen(first, last, doing))
-    found = []
+    trails_named = []
     for one, stack in zip(waits, of[count:].tolist(), strict=True):
         state, reason = one.state, one.event
         if states.reason[stack] >= 0:
@@ -260,19 +260,19 @@ def named(
                 reason = states.reasons[states.reason[stack]]
                 # The same event tells of waits of every kind; contention and tasks have their own.
                 state = leaf if one.rank == 1 else state
-        found.append((state, reason))
+        trails_named.append((state, reason))
     roles = set()
     threads = [*runs.thread.tolist(), *(one.thread for one in waits)]
     for thread, role in zip(threads, states.role[of].tolist(), strict=True):
         if role >= 0:
             roles.add((thread, role))
-    return NamedTrails(seen, found, [(thread, states.roles[role]) for thread, role in sorted(roles)])
+    return NamedTrails(seen, trails_named, [(thread, states.roles[role]) for thread, role in sorted(roles)])
 
 
-def _doing(states: StackStates, stack: int, type: int, stack_id: int, told: bool) -> Doing:
+def _doing(states: StackStates, stack: int, type: int, stack_id: int, running_told: bool) -> Doing:
     """What a sample says. One in managed code runs, also if it spins before it waits."""
     waits = type == _EXTERNAL and states.leaf_state[stack] >= 0 and STATES[states.leaf_state[stack]] in WAITING
-    if not told and not waits:
+    if not running_told and not waits:
         return Doing("unknown", "sample", None, stack_id)
     if type == _MANAGED:
         return Doing("running", "sample", None, stack_id)

@@ -91,8 +91,8 @@ class Blocked:
 
 def ints(events: Gathered, name: str) -> list[int]:
     """A column of numbers; 0 where it is null, or where no version of the event has it."""
-    found: list[int] = field_numbers(events, name).tolist()
-    return found
+    numbers: list[int] = field_numbers(events, name).tolist()
+    return numbers
 
 
 def blocked(events: Mapping[str, Gathered], task_ends: bool, info: TraceInfo) -> tuple[list[Blocked], int]:
@@ -101,18 +101,18 @@ def blocked(events: Mapping[str, Gathered], task_ends: bool, info: TraceInfo) ->
     Without `task_ends` the ends of waits for tasks were not recorded, so none of them is known to last.
     """
     locks, lost_locks = _spans(events, CONTENDED, ENTERED, "ContentionFlags")
-    found = _locks(locks.only(locks.either("ContentionFlags") != _NATIVE), events, info)
+    waits = _locks(locks.only(locks.either("ContentionFlags") != _NATIVE), events, info)
     handles, lost_handles = _spans(events, WAITED, SIGNALED)
     names = "WaitHandleWaitStart", "WaitHandleWaitStop"
-    found += _waits(handles, "wait", names, 1, object_address=handles.at_begin("AssociatedObjectID"))
+    waits += _waits(handles, "wait", names, 1, object_address=handles.at_begin("AssociatedObjectID"))
     if task_ends:
         tasks, _ = _spans(events, TASK_BEGIN, TASK_END, "TaskID")
         # An await blocks no thread; an end without a begin may be that of one, which another thread ends.
         tasks = tasks.only(tasks.begun & (tasks.at_begin("Behavior") == SYNCHRONOUS))
-        found += _waits(tasks, "task_wait", ("TaskWaitBegin",) * 2, 2, task_id=tasks.at_begin("TaskID"))
+        waits += _waits(tasks, "task_wait", ("TaskWaitBegin",) * 2, 2, task_id=tasks.at_begin("TaskID"))
     work, _ = _spans(events, COMPILING, COMPILED)
     compiled = _waits(work.only(work.begun & work.ended), "native", ("TieredCompilationBackgroundJitStart",) * 2, 3)
-    return [*found, *(attrs.evolve(one, stack_id=0) for one in compiled)], lost_locks + lost_handles
+    return [*waits, *(attrs.evolve(one, stack_id=0) for one in compiled)], lost_locks + lost_handles
 
 
 def _spans(events: Mapping[str, Gathered], begin: str, end: str, *more: str) -> tuple[WaitSpans, int]:
@@ -137,8 +137,8 @@ def _waits(spans: WaitSpans, state: ThreadState, names: tuple[str, str], rank: i
     )
     fields = [{name: values[row].item() or None for name, values in more.items()} for row in range(len(spans))]
     return [
-        Blocked(thread, start, end, state, names[start is None], rank, stack, **told)
-        for thread, start, end, stack, told in zip(*columns, fields, strict=True)
+        Blocked(thread, start, end, state, names[start is None], rank, stack, **details)
+        for thread, start, end, stack, details in zip(*columns, fields, strict=True)
     ]
 
 
@@ -151,7 +151,7 @@ def _locks(spans: WaitSpans, events: Mapping[str, Gathered], info: TraceInfo) ->
         field_numbers(begins, "LockOwnerThreadID").astype(np.uint64), field_numbers(begins, "time_ns"), waiters
     )
     whole = np.array(whole_of(owners.tolist(), waiters.tolist()), dtype=np.uint64)
-    found = _waits(
+    waits = _waits(
         spans,
         "lock",
         ("ContentionStart", "ContentionStop"),
@@ -165,7 +165,7 @@ def _locks(spans: WaitSpans, events: Mapping[str, Gathered], info: TraceInfo) ->
         attrs.evolve(one, start=one.end - int(took))
         if one.start is None and one.end is not None and 0 < took < 1 << 62
         else one
-        for one, took in zip(found, spans.at_end("DurationNs").tolist(), strict=True)
+        for one, took in zip(waits, spans.at_end("DurationNs").tolist(), strict=True)
     ]
 
 
@@ -183,7 +183,7 @@ class Creation:
 def creations(events: Mapping[str, Gathered], headers: Iterable[int]) -> list[Creation]:
     """The threads that began, in order of time; `headers` are the ids that headers of other events have."""
     rows = events[CREATED]
-    found = []
+    threads = []
     for time, by, system, managed, index, flags in zip(
         ints(rows, "time_ns"),
         ints(rows, "thread_id"),
@@ -193,17 +193,17 @@ def creations(events: Mapping[str, Gathered], headers: Iterable[int]) -> list[Cr
         ints(rows, "Flags"),
         strict=True,
     ):
-        found.append(Creation(time, system or by, managed, index, flags))
-    return sorted(found, key=lambda one: one.time)
+        threads.append(Creation(time, system or by, managed, index, flags))
+    return sorted(threads, key=lambda one: one.time)
 
 
 def terminations(events: Mapping[str, Gathered]) -> dict[int, list[int]]:
     """When threads ended, by the runtime's pointer."""
     rows = events[TERMINATED]
-    found: dict[int, list[int]] = {}
+    ends: dict[int, list[int]] = {}
     for time, managed in zip(ints(rows, "time_ns"), ints(rows, "ManagedThreadID"), strict=True):
-        found.setdefault(managed, []).append(time)
-    return found
+        ends.setdefault(managed, []).append(time)
+    return ends
 
 
 _BEFORE = -1
@@ -220,7 +220,7 @@ class StopMaker:
         """The threads that stopped the others for a collection."""
         self.sampling: set[int] = set()
         """The same for samples."""
-        self.held = Counter[int]()
+        self.lengths = Counter[int]()
         """For how long each of these did, in stops that have an end; of those that have any."""
         self.moments: dict[int, tuple[int, int]] = {}
         """The first and the last moment of each thread that stopped the others."""
@@ -236,7 +236,7 @@ class StopMaker:
         lasting = (kind[whole] == COLLECTION) & (end > start)
         self.spans += zip(start[lasting].tolist(), end[lasting].tolist(), strict=True)
         for by, rows in groups(thread[whole], np.flatnonzero(kind[whole] == SAMPLER)):
-            self.held[by] += int((end - start)[rows].sum())
+            self.lengths[by] += int((end - start)[rows].sum())
         self.collecting.update(thread[kind == COLLECTION].tolist())
         self.sampling.update(thread[kind == SAMPLER].tolist())
         for by, rows in groups(thread, np.flatnonzero((kind != END) & (place != _BEFORE))):

@@ -23,7 +23,7 @@ def _time(what: str, importance: int = 2) -> Any:
     return column(f"How long it {what} in the window.", windowed=True, importance=importance)
 
 
-def _told(what: str, importance: int = 2) -> Any:
+def _sampled_time(what: str, importance: int = 2) -> Any:
     """A time that samples of old runtimes do not show."""
     return column(f"How long it {what} in the window; null before .NET 5.", windowed=True, importance=importance)
 
@@ -94,11 +94,11 @@ class ThreadRow(SpanRow):
         windowed=True,
         importance=0,
     )
-    running_ns: cells.DurationNs | None = _told(
+    running_ns: cells.DurationNs | None = _sampled_time(
         "ran managed code; where the kernel recorded it, had a processor", importance=1
     )
     ready_ns: cells.DurationNs | None = _by_kernel("wanted a processor and had none")
-    native_ns: cells.DurationNs | None = _told("was out of managed code, computing or waiting,")
+    native_ns: cells.DurationNs | None = _sampled_time("was out of managed code, computing or waiting,")
     jit_ns: cells.DurationNs | None = _working("compiled methods")
     type_load_ns: cells.DurationNs | None = _working("loaded types")
     waiting_ns: cells.DurationNs | None = _time(
@@ -108,7 +108,7 @@ class ThreadRow(SpanRow):
         "The waiting state that took longest; null if there was none.", windowed=True, importance=1
     )
     unknown_ns: cells.DurationNs | None = _time("did something unknown", importance=3)
-    gc_suspended_ns: cells.DurationNs | None = _told("would have run but for a garbage collection")
+    gc_suspended_ns: cells.DurationNs | None = _sampled_time("would have run but for a garbage collection")
     lock_ns: cells.DurationNs | None = _part("waited for a lock")
     wait_ns: cells.DurationNs | None = _part(
         "waited for a handle or a monitor; by the kernel, for anything that has no state here"
@@ -151,15 +151,17 @@ class RoleRow(Row):
     role: cells.Word = column("What the threads are for.")
     threads: cells.Count = column("How many existed in the window.", windowed=True)
     life_ns: cells.DurationNs = _time("existed, as far as is known,")
-    running_ns: cells.DurationNs | None = _told("ran managed code; where the kernel recorded it, had a processor")
+    running_ns: cells.DurationNs | None = _sampled_time(
+        "ran managed code; where the kernel recorded it, had a processor"
+    )
     ready_ns: cells.DurationNs | None = _by_kernel("wanted a processor and had none")
-    native_ns: cells.DurationNs | None = _told("was out of managed code, computing or waiting,")
+    native_ns: cells.DurationNs | None = _sampled_time("was out of managed code, computing or waiting,")
     jit_ns: cells.DurationNs | None = _working("compiled methods")
     type_load_ns: cells.DurationNs | None = _working("loaded types")
     waiting_ns: cells.DurationNs | None = _time("waited: for a lock, a handle, time, a thread, a task, or work")
     main_wait: cells.Word | None = column("The waiting state that took longest; null if there was none.", windowed=True)
     unknown_ns: cells.DurationNs | None = _time("did something unknown")
-    gc_suspended_ns: cells.DurationNs | None = _told("would have run but for a garbage collection")
+    gc_suspended_ns: cells.DurationNs | None = _sampled_time("would have run but for a garbage collection")
     lock_ns: cells.DurationNs | None = _part("waited for a lock")
     wait_ns: cells.DurationNs | None = _part(
         "waited for a handle or a monitor; by the kernel, for anything that has no state here"
@@ -265,7 +267,7 @@ _WHAT: Final = ("reason", "stack_id", "lock_id", "object_address", "owner_thread
 def interval_columns(lives: Sequence[ThreadLife]) -> dict[str, list[object]]:
     """All intervals, thread by thread."""
     pieces = [(life.thread_id, piece) for life in lives for piece in life.pieces]
-    found: dict[str, list[object]] = {
+    columns: dict[str, list[object]] = {
         "thread_id": [thread for thread, _ in pieces],
         "start_ns": [piece.start for _, piece in pieces],
         "end_ns": [piece.end for _, piece in pieces],
@@ -273,10 +275,10 @@ def interval_columns(lives: Sequence[ThreadLife]) -> dict[str, list[object]]:
         "state": [piece.doing.state for _, piece in pieces],
         "evidence": [piece.doing.evidence for _, piece in pieces],
     }
-    found["open"] = [piece.doing.open and piece.end == life.end for life in lives for piece in life.pieces]
+    columns["open"] = [piece.doing.open and piece.end == life.end for life in lives for piece in life.pieces]
     for name in _WHAT:
-        found[name] = [getattr(piece.doing, name) for _, piece in pieces]
-    return found
+        columns[name] = [getattr(piece.doing, name) for _, piece in pieces]
+    return columns
 
 
 def thread_columns(
@@ -298,7 +300,7 @@ def thread_columns(
     for life in lives:
         known = listed.get(life.thread_id)
         index.append(life.creation.managed_index if life.creation else (known[0] if known else None))
-    found: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "thread_id": [life.thread_id for life in lives],
         "managed_index": index,
         "role": list(roles),
@@ -310,7 +312,7 @@ def thread_columns(
         "life_ns": times.sum(axis=0),
         **_waits(times),
     }
-    return {**found, **{name: times[n] for n, name in enumerate(TIMES)}}
+    return {**columns, **{name: times[n] for n, name in enumerate(TIMES)}}
 
 
 _WAITS: Final = [STATES.index(state) for state in WAITING]
@@ -361,9 +363,9 @@ def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable
         times[n] = [int(values[roles == name].sum()) for name in names]
     columns |= {"life_ns": [life[name] for name in names], **_waits(times), **dict(zip(TIMES, times, strict=True))}
     for column_name in ("waiting_ns", *TIMES):
-        told = threads.column(column_name).known
+        known = threads.column(column_name).known
         # What is known of some of them is a lower bound, unless it is nothing.
-        all_told = np.array([bool(told[roles == name].all()) for name in names], dtype=np.bool_)
+        all_told = np.array([bool(known[roles == name].all()) for name in names], dtype=np.bool_)
         columns[column_name] = nulled(columns[column_name], all_told | (columns[column_name] > 0))
     return context.table(RoleRow, columns)
 
@@ -375,18 +377,18 @@ def state_table(context: Context, intervals: ReportTable[ThreadInterval]) -> Rep
     whole = int(took.sum())
     rows = []
     for state in STATES:
-        mine = states == state
-        if mine.any():
-            rows.append((state, int(took[mine].sum()), len(set(threads[mine].tolist())), int(mine.sum())))
-    rows.sort(key=lambda found: -found[1])
+        of_state = states == state
+        if of_state.any():
+            rows.append((state, int(took[of_state].sum()), len(set(threads[of_state].tolist())), int(of_state.sum())))
+    rows.sort(key=lambda row: -row[1])
     return context.table(
         StateRow,
         {
-            "state": [found[0] for found in rows],
-            "total_ns": [found[1] for found in rows],
-            "share": [found[1] / whole if whole else None for found in rows],
-            "threads": [found[2] for found in rows],
-            "intervals": [found[3] for found in rows],
+            "state": [row[0] for row in rows],
+            "total_ns": [row[1] for row in rows],
+            "share": [row[1] / whole if whole else None for row in rows],
+            "threads": [row[2] for row in rows],
+            "intervals": [row[3] for row in rows],
             # Each has its share of all.
             "lossy": [context.touched()] * len(rows),
         },

@@ -84,17 +84,17 @@ def without(piece: Piece, taken: Sequence[Piece]) -> Iterator[Piece]:
 
 def proven(kinds: Sequence[Sequence[Piece]]) -> list[Piece]:
     """Pieces of several kinds → pieces without overlap: where some overlap, the kind that comes first counts."""
-    found: list[Piece] = []
+    proved: list[Piece] = []
     for pieces in kinds:
-        mine: list[Piece] = []
+        parts: list[Piece] = []
         reach = None
         for piece in sorted(pieces, key=lambda one: (one.start, one.end)):
             start = piece.start if reach is None else max(piece.start, reach)
             if start < piece.end:
-                mine += without(attrs.evolve(piece, start=start), found)
+                parts += without(attrs.evolve(piece, start=start), proved)
                 reach = piece.end
-        found = sorted([*found, *mine], key=lambda one: one.start)
-    return found
+        proved = sorted([*proved, *parts], key=lambda one: one.start)
+    return proved
 
 
 @frozen
@@ -114,7 +114,7 @@ class Tiler:
         self, start: int, end: int, events: Sequence[Piece], seen: Sequence[Seen], work: Sequence[Piece] = ()
     ) -> list[Piece]:
         """All of a life from `start` to `end`: `events` are without overlap, as is `work`, and all are in order."""
-        found: list[Piece] = []
+        tiles: list[Piece] = []
         at, place = start, 0
         for event in (*events, None):
             until = end if event is None else min(max(event.start, at), end)
@@ -127,13 +127,13 @@ class Tiler:
                 here += 1
             if until > at:
                 between = event is not None and (at > start)
-                found += self._sampled(at, until, inside, between)
+                tiles += self._sampled(at, until, inside, between)
             if event is not None:
                 low, high = max(event.start, at), min(event.end, end)
                 if low < high:
-                    found += self._waiting(Piece(low, high, event.doing, event.soft), seen, place)
+                    tiles += self._waiting(Piece(low, high, event.doing, event.soft), seen, place)
                     at = high
-        return self._stopped(_with_work(found, work) if work else found)
+        return self._stopped(_with_work(tiles, work) if work else tiles)
 
     def _waiting(self, event: Piece, seen: Sequence[Seen], place: int) -> list[Piece]:
         """What an event proves. A thread that waits for a task may run it, or another one, itself meanwhile."""
@@ -152,43 +152,43 @@ class Tiler:
 
     def _sampled(self, start: int, end: int, seen: Sequence[Seen], between: bool) -> list[Piece]:
         """What samples say of a part that no event covers, `between` two of them or not."""
-        held = HELD * self.period
+        reach = HELD * self.period
         seen = [one for one in seen if not self._is_around(one, start, end)]
         if not seen:
-            short = self.period > 0 and end - start - self.late.total(start, end) <= held
+            short = self.period > 0 and end - start - self.late.total(start, end) <= reach
             return [Piece(start, end, self.between if between and short else UNKNOWN)]
-        found: list[Piece] = []
+        tiles: list[Piece] = []
         at = start
         before: Seen | None = None
         for one in seen:
             first = max(one.first, at)
             last = start if before is None else before.last
-            apart = first - last - (self.late.total(last, first) if first - last > held else 0)
-            if apart <= held or (before is not None and before.lasting):
+            apart = first - last - (self.late.total(last, first) if first - last > reach else 0)
+            if apart <= reach or (before is not None and before.lasting):
                 border = first if one.mark or (before is not None and before.lasting and not self.period) else None
                 if border is None:
                     border = start if before is None else max(last, at) + (first - max(last, at)) // 2
                 if border > at:
-                    found.append(Piece(at, border, UNKNOWN if before is None else before.doing))
+                    tiles.append(Piece(at, border, UNKNOWN if before is None else before.doing))
                     at = border
             else:
-                known = at if before is None else min(max(last + held // 2, at), first)
+                known = at if before is None else min(max(last + reach // 2, at), first)
                 if before is not None and known > at:
-                    found.append(Piece(at, known, before.doing))
-                again = first if one.mark else max(first - held // 2, known)
+                    tiles.append(Piece(at, known, before.doing))
+                again = first if one.mark else max(first - reach // 2, known)
                 if again > known:
-                    found.append(Piece(known, again, UNKNOWN))
+                    tiles.append(Piece(known, again, UNKNOWN))
                 at = max(again, at)
             before = one
         assert before is not None
         last = min(max(before.last, at), end)
-        apart = end - last - (self.late.total(last, end) if end - last > held else 0)
-        known = end if apart <= held or before.lasting else min(last + held // 2, end)
+        apart = end - last - (self.late.total(last, end) if end - last > reach else 0)
+        known = end if apart <= reach or before.lasting else min(last + reach // 2, end)
         if known > at:
-            found.append(Piece(at, known, before.doing))
+            tiles.append(Piece(at, known, before.doing))
         if end > max(known, at):
-            found.append(Piece(max(known, at), end, UNKNOWN))
-        return found
+            tiles.append(Piece(max(known, at), end, UNKNOWN))
+        return tiles
 
     def _is_around(self, one: Seen, start: int, end: int) -> bool:
         """Whether samples were the same before and after a part so short that none was taken in it."""
@@ -196,45 +196,45 @@ class Tiler:
 
     def _stopped(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The same with what ran cut where all threads were stopped; equal neighbours are one."""
-        found: list[Piece] = []
+        tiles: list[Piece] = []
         for piece in pieces:
             if piece.doing.state != "running":
-                _add(found, piece)
+                _add(tiles, piece)
                 continue
             at = piece.start
             stopped = Doing("gc_suspended", piece.doing.evidence, None, piece.doing.stack_id)
             for low, high in self.stops.within(piece.start, piece.end):
                 if low > at:
-                    _add(found, Piece(at, low, piece.doing))
-                _add(found, Piece(low, high, stopped))
+                    _add(tiles, Piece(at, low, piece.doing))
+                _add(tiles, Piece(low, high, stopped))
                 at = high
             if piece.end > at:
-                _add(found, Piece(at, piece.end, piece.doing))
-        return found
+                _add(tiles, Piece(at, piece.end, piece.doing))
+        return tiles
 
 
 def _with_work(pieces: Sequence[Piece], work: Sequence[Piece]) -> list[Piece]:
     """The same with what a thread does for the runtime: no sample tells that, and none what it did instead."""
-    found: list[Piece] = []
+    parts: list[Piece] = []
     for piece in pieces:
         if piece.doing.evidence == "event" and piece.doing.state != "native":
-            found.append(piece)
+            parts.append(piece)
             continue
-        found += without(piece, work)
+        parts += without(piece, work)
         place = max(bisect_right(work, piece.start, key=lambda one: one.start) - 1, 0)
         while place < len(work) and work[place].start < piece.end:
             one = work[place]
             low, high = max(one.start, piece.start), min(one.end, piece.end)
-            found += [Piece(low, high, one.doing)] if low < high else []
+            parts += [Piece(low, high, one.doing)] if low < high else []
             place += 1
-    return sorted(found, key=lambda one: one.start)
+    return sorted(parts, key=lambda one: one.start)
 
 
-def _add(found: list[Piece], piece: Piece) -> None:
-    if found and found[-1].end == piece.start and _same(found[-1].doing, piece.doing):
-        found[-1] = Piece(found[-1].start, piece.end, found[-1].doing)
+def _add(tiles: list[Piece], piece: Piece) -> None:
+    if tiles and tiles[-1].end == piece.start and _same(tiles[-1].doing, piece.doing):
+        tiles[-1] = Piece(tiles[-1].start, piece.end, tiles[-1].doing)
     else:
-        found.append(piece)
+        tiles.append(piece)
 
 
 def _same(one: Doing, other: Doing) -> bool:

@@ -110,7 +110,7 @@ class KnownWait:
         return self.start
 
     @property
-    def held(self) -> int | None:
+    def length(self) -> int | None:
         """How long it lasted; a lower bound if it was still going on."""
         if self.lasted is not None:
             return self.lasted
@@ -175,14 +175,14 @@ class WaitFinder:
 
     def all(self) -> list[KnownWait]:
         """All waits in order of time."""
-        found = [*self._lock_waits(), *self._handle_waits(), *self._task_waits()]
-        by_thread = grouped(sorted(found, key=_order), lambda wait: wait.thread)
+        all_waits = [*self._lock_waits(), *self._handle_waits(), *self._task_waits()]
+        by_thread = grouped(sorted(all_waits, key=_order), lambda wait: wait.thread)
         for waits in by_thread.values():
             _nest(waits)
         # What the kernel recorded, samples show less well.
-        found += self._switched(by_thread) if len(self._away) else self._sampled(by_thread)
-        found.sort(key=lambda wait: (wait.place, wait.thread, wait.kind))
-        return found
+        all_waits += self._switched(by_thread) if len(self._away) else self._sampled(by_thread)
+        all_waits.sort(key=lambda wait: (wait.place, wait.thread, wait.kind))
+        return all_waits
 
     def pool_workers(self) -> frozenset[int]:
         """The threads that a sample shows to be workers of the thread pool."""
@@ -197,26 +197,26 @@ class WaitFinder:
     def _lock_waits(self) -> list[KnownWait]:
         """Contentions for locks of the program."""
         native = self._locks.native.tolist()
-        made = self._event_waits(self._locks.spans, 0)
+        lock_waits = self._event_waits(self._locks.spans, 0)
         measured = zip(self._locks.duration_ns.tolist(), self._locks.ended.tolist(), strict=True)
-        for wait, (lasted, known) in zip(made, measured, strict=True):
+        for wait, (lasted, known) in zip(lock_waits, measured, strict=True):
             wait.kind, wait.lasted = "lock", lasted if known else None
-        return [wait for wait, not_ours in zip(made, native, strict=True) if not not_ours]
+        return [wait for wait, not_ours in zip(lock_waits, native, strict=True) if not not_ours]
 
     def _handle_waits(self) -> list[KnownWait]:
         sources = self._handles.at_begin("WaitSource").tolist()
-        made = self._event_waits(self._handles, len(self._locks))
-        for wait, source in zip(made, sources, strict=True):
+        handle_waits = self._event_waits(self._handles, len(self._locks))
+        for wait, source in zip(handle_waits, sources, strict=True):
             if wait.waiting_in is None and wait.kind == "handle" and source == MONITOR_WAIT:
                 wait.kind = "monitor"
-        return made
+        return handle_waits
 
     def _task_waits(self) -> list[KnownWait]:
         ids = self._tasks.either("TaskID").tolist()
-        made = self._event_waits(self._tasks, len(self._locks) + len(self._handles))
-        for wait, task in zip(made, ids, strict=True):
+        task_waits = self._event_waits(self._tasks, len(self._locks) + len(self._handles))
+        for wait, task in zip(task_waits, ids, strict=True):
             wait.kind, wait.task_id = "task", task
-        return made
+        return task_waits
 
     def _event_waits(self, spans: WaitSpans, first: int) -> list[KnownWait]:
         """Waits of one kind of event; their stacks are named from this place on."""
@@ -225,11 +225,11 @@ class WaitFinder:
         starts, ends, threads = spans.start_ns.tolist(), spans.end_ns.tolist(), spans.thread.tolist()
         stacks = spans.at_begin("stack_id").tolist()
         reached = spans.bounds()[1].tolist()
-        found = []
+        event_waits = []
         for row in range(len(spans)):
             start, end = starts[row] if begun[row] else None, ends[row] if ended[row] else None
             kind, waiting_in = self._kind(first + row)
-            found.append(
+            event_waits.append(
                 KnownWait(
                     thread=threads[row],
                     kind=kind or "handle",
@@ -243,7 +243,7 @@ class WaitFinder:
                     goes_on=open_[row],
                 )
             )
-        return found
+        return event_waits
 
     def _kind(self, place: int) -> tuple[WaitWord | None, str | None]:
         """What a stack waits for, and in which method; None if no known method waits on it."""
@@ -266,16 +266,16 @@ class WaitFinder:
     def _switched(self, by_thread: dict[int, list[KnownWait]]) -> list[KnownWait]:
         """Waits that the kernel recorded and no event of the runtime covers."""
         away, first = self._away, self._first_run + len(self._runs)
-        told: dict[int, tuple[WaitWord | None, str | None, WhyAway]] = {}
+        causes: dict[int, tuple[WaitWord | None, str | None, WhyAway]] = {}
         covered: dict[int, _Covered] = {}
-        found: list[KnownWait] = []
+        switched: list[KnownWait] = []
         managed = self._managed()
         columns = (away.thread.tolist(), away.start.tolist(), away.end.tolist(), away.stack_id.tolist())
         for row, (thread, start, end, stack_id) in enumerate(zip(*columns, strict=True)):
             of = int(self._names.of[first + row])
-            if of not in told:
-                told[of] = self._why(first + row)
-            kind, waiting_in, why = told[of]
+            if of not in causes:
+                causes[of] = self._why(first + row)
+            kind, waiting_in, why = causes[of]
             if kind is None:
                 continue
             if thread not in covered:
@@ -286,20 +286,20 @@ class WaitFinder:
                 self.stopped_ns += sum(high - low for low, high in left)
                 continue
             for low, high in left:
-                found.append(
+                switched.append(
                     KnownWait(
                         *(thread, kind, low, high, "event", stack_id, self._names.method(first + row), waiting_in),
                         until=high,
                         system_call=why.system_call,
                     )
                 )
-        return found
+        return switched
 
     def _managed(self) -> frozenset[int]:
         """Threads that run managed code at times. Where a signal stopped it, no stack shows that."""
-        mine = self._names.of[self._first_run + len(self._runs) :]
-        held = self._away.thread[self._names.managed[mine]]
-        return frozenset([*held.tolist(), *self._runs.thread.tolist()])
+        switched = self._names.of[self._first_run + len(self._runs) :]
+        managed_threads = self._away.thread[self._names.managed[switched]]
+        return frozenset([*managed_threads.tolist(), *self._runs.thread.tolist()])
 
     def _why(self, place: int) -> tuple[WaitWord | None, str | None, WhyAway]:
         """What a thread waits for by the kernel, and by the methods below where these have names; None if it does not.
@@ -325,7 +325,7 @@ class WaitFinder:
     def _sampled(self, by_thread: dict[int, list[KnownWait]]) -> list[KnownWait]:
         """Waits seen in samples and not recorded by events."""
         covered: dict[int, _Covered] = {}
-        found: list[KnownWait] = []
+        sample_waits: list[KnownWait] = []
         for run in self._waiting_runs():
             if run.thread not in covered:
                 covered[run.thread] = _Covered.of(by_thread.get(run.thread, []))
@@ -334,10 +334,10 @@ class WaitFinder:
                 if not sampled and high - low <= self._runs.period_ns:
                     # No sample lies in it: it is only the way from one sample to the next.
                     continue
-                found.append(
+                sample_waits.append(
                     KnownWait(run.thread, run.kind, low, high, "sample", run.stack_id, run.method, run.waiting_in, high)
                 )
-        return found
+        return sample_waits
 
     def _waiting_runs(self) -> list[_WaitingRun]:
         """Runs of samples that show one wait, whatever the addresses in its methods are."""
@@ -346,7 +346,7 @@ class WaitFinder:
         firsts, lasts = runs.first.tolist(), runs.last.tolist()
         types, threads, stacks = runs.type.tolist(), runs.thread.tolist(), runs.stack_id.tolist()
         kinds: dict[int, tuple[WaitWord | None, str | None]] = {}
-        found: list[_WaitingRun] = []
+        waiting_runs: list[_WaitingRun] = []
         for row, of in enumerate(self._names.of[count:][: len(runs)].tolist()):
             if types[row] != EXTERNAL:
                 continue
@@ -356,17 +356,17 @@ class WaitFinder:
             if kind is None:
                 continue
             thread, method = threads[row], self._names.method(count + row)
-            before = found[-1] if found else None
+            before = waiting_runs[-1] if waiting_runs else None
             same = before is not None and (before.thread, before.kind, before.method) == (thread, kind, method)
             if before is not None and same and before.high == lows[row]:
                 before.high, before.last = highs[row], lasts[row]
                 continue
-            found.append(
+            waiting_runs.append(
                 _WaitingRun(
                     thread, kind, method, waiting_in, stacks[row], lows[row], highs[row], firsts[row], lasts[row]
                 )
             )
-        return found
+        return waiting_runs
 
 
 @define
@@ -410,17 +410,17 @@ class _Covered:
 
     def gaps(self, low: int, high: int) -> list[tuple[int, int]]:
         """The parts of a stretch that no event covers."""
-        found = []
+        gaps = []
         for place in range(max(bisect_right(self.starts, low) - 1, 0), bisect_left(self.starts, high)):
             start, end = self.starts[place], self.ends[place]
             if end <= low:
                 continue
             if start > low:
-                found.append((low, start))
+                gaps.append((low, start))
             low = max(low, end)
         if low < high:
-            found.append((low, high))
-        return found
+            gaps.append((low, high))
+        return gaps
 
 
 def _order(wait: KnownWait) -> tuple[int, int]:
@@ -500,7 +500,7 @@ class WaitFeed:
         self._stops.take(chunk)
         self._kept.take(narrowed(chunk, _KEPT))
 
-    def found(self, context: Context, raw: bool, my_code: bool) -> FoundWaits:
+    def finish(self, context: Context, raw: bool, my_code: bool) -> FoundWaits:
         """All waits. Names are as the runtime writes them if `raw`, of the program's own methods if `my_code`."""
         events = self._kept.all(_KEPT, context.nothing)
         runs = self._runs.runs()
@@ -511,8 +511,8 @@ class WaitFeed:
             wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")).in_trace(context, threads),
             task_wait_spans(events[TASK_BEGIN], events[TASK_END], context, threads),
             runs,
-            self._switches.found(context),
-            self._stops.found(context),
+            self._switches.finish(context),
+            self._stops.finish(context),
             raw,
             my_code,
         )

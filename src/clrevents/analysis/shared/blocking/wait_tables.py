@@ -154,7 +154,7 @@ class WaitTables:
                 kind=wait.kind,
                 start_ns=wait.start,
                 end_ns=wait.end,
-                duration_ns=wait.held,
+                duration_ns=wait.length,
                 open=wait.goes_on,
                 evidence=wait.evidence,
                 task_wait=wait.kind == "task",
@@ -175,10 +175,10 @@ class WaitTables:
             WaitKind(
                 kind=kind,
                 evidence=evidence,
-                **self._sums(mine),
-                threads=_threads(mine),
+                **self._sums(waits),
+                threads=_threads(waits),
             )
-            for (kind, evidence), mine in grouped(self._counted, lambda wait: (wait.kind, wait.evidence)).items()
+            for (kind, evidence), waits in grouped(self._counted, lambda wait: (wait.kind, wait.evidence)).items()
         ]
         return self._context.summed(WaitKind, longest_first(rows))
 
@@ -187,8 +187,8 @@ class WaitTables:
         total = self.waited(self.programs)
         rows = []
         groups = grouped(self._counted, lambda wait: (wait.method, wait.kind, wait.evidence))
-        for (method, kind, evidence), mine in groups.items():
-            sums = self._sums(mine)
+        for (method, kind, evidence), waits in groups.items():
+            sums = self._sums(waits)
             waited = sums["waited_ns"]
             rows.append(
                 BlockingMethod(
@@ -198,9 +198,9 @@ class WaitTables:
                     evidence=evidence,
                     **sums,
                     share=waited / total if total and kind != IDLE and waited is not None else None,
-                    threads=_threads(mine),
-                    waiting_in=mine[0].waiting_in,
-                    stack_id=mine[0].stack_id,
+                    threads=_threads(waits),
+                    waiting_in=waits[0].waiting_in,
+                    stack_id=waits[0].stack_id,
                 )
             )
         rows = longest_first(rows)
@@ -210,13 +210,13 @@ class WaitTables:
     def threads(self) -> ReportTable[BlockedThread]:
         """By thread."""
         rows = []
-        for thread, mine in grouped(self.programs, lambda wait: wait.thread).items():
+        for thread, waits in grouped(self.programs, lambda wait: wait.thread).items():
             rows.append(
                 BlockedThread(
                     thread_id=thread,
                     thread_name=self._context.thread_names.get(thread),
-                    **self._sums(mine),
-                    method=heaviest((wait.method, self._part(wait)) for wait in mine),
+                    **self._sums(waits),
+                    method=heaviest((wait.method, self._part(wait)) for wait in waits),
                 )
             )
         rows = longest_first(rows)
@@ -248,10 +248,10 @@ class WaitTables:
     def _sums(self, waits: Sequence[KnownWait]) -> dict[str, Any]:
         # Of samples, several short waits that follow one another look like one, and one may look like two.
         sampled = any(wait.evidence == "sample" for wait in waits)
-        lengths = [wait.held for wait in waits if wait.held is not None and not sampled]
+        lengths = [wait.length for wait in waits if wait.length is not None and not sampled]
         return {
             "count": None if sampled else self.count(waits),
-            "waited_ns": self.waited(waits) if any(wait.held is not None for wait in waits) else None,
+            "waited_ns": self.waited(waits) if any(wait.length is not None for wait in waits) else None,
             "max_ns": max(lengths) if lengths else None,
             "open": sum(wait.goes_on for wait in waits),
         }

@@ -117,7 +117,7 @@ class _Chain:
     frames: Frames = attrs.field(factory=list)
     awaits: list[int] = attrs.field(factory=list)
     since: Moment | None = None
-    told: bool = False
+    recorded: bool = False
     parent: int = 0
 
     def after(self, place: int, since: Moment | None = None) -> _Chain:
@@ -177,13 +177,13 @@ class _ChainFollower:
             self._of_running(active, at, what, first, frames)
 
     def _of_running(self, active: list[_RunningChain], at: Moment, what: int, first: int, frames: Frames) -> None:
-        top, told = active[-1], self._methods_told[active[-1].machine]
-        if what == _GOES_ON and told and not top.runs:
+        top, is_told = active[-1], self._methods_told[active[-1].machine]
+        if what == _GOES_ON and is_told and not top.runs:
             self._begin(top, at)
         elif what == _RETURNS and top.runs:
             self._end(top, at, failed=0)
             top.place, top.outcome = top.place + 1, RESULT
-        elif what == _UNWOUND and told:
+        elif what == _UNWOUND and is_told:
             for _ in range(min(first, len(top.chain.awaits) - top.place)):
                 if not top.runs:
                     self._begin(top, at)
@@ -220,7 +220,7 @@ class _ChainFollower:
     def finish(self) -> None:
         """What suspended for the last time has not gone on: which state machine awaits there is unknown."""
         for dispatcher, chain in self._chains.items():
-            if not chain.told:
+            if not chain.recorded:
                 self._chain(dispatcher, _UNTOLD, True, chain.since, _Chain())
 
     def result(self) -> AsyncAwaits:
@@ -251,9 +251,9 @@ class _ChainFollower:
             above = self._running.get(chain.parent)
             rest = self._left.get(chain.parent, _Chain()) if above is None else above.chain.after(above.place)
             chain = _Chain(rest.frames, rest.awaits, chain.since)
-        if not chain.told or chain.frames != frames:
-            chain = self._chain(dispatcher, frames, machine, None if chain.told else chain.since, chain)
-        if active and active[-1].dispatcher == dispatcher and not active[-1].chain.told:
+        if not chain.recorded or chain.frames != frames:
+            chain = self._chain(dispatcher, frames, machine, None if chain.recorded else chain.since, chain)
+        if active and active[-1].dispatcher == dispatcher and not active[-1].chain.recorded:
             # It follows the context of its own.
             active.pop()
         running = self._running[dispatcher] = _RunningChain(dispatcher, machine, chain)
@@ -281,7 +281,7 @@ class _ChainFollower:
                 self.steps.append((since, SUSPENDED, number))
         awaits += rest.awaits[len(rest.awaits) - kept :]
         self._link(awaits)
-        return _Chain(list(frames), awaits, since, told=True)
+        return _Chain(list(frames), awaits, since, recorded=True)
 
     def _link(self, awaits: list[int]) -> None:
         """Each is awaited by the next one that has a method."""
@@ -323,24 +323,26 @@ def async_awaits(events: Mapping[str, Gathered], thrown: Thrown | None) -> Async
     `thrown` are the exceptions of the process, None if they were not recorded.
     """
     parts = []
-    told = {name.partition("/")[2]: found for name, found in events.items() if name in AWAIT_COLUMNS and len(found)}
+    recorded = {
+        name.partition("/")[2]: gathered for name, gathered in events.items() if name in AWAIT_COLUMNS and len(gathered)
+    }
     addresses, states, size = [np.zeros(0, dtype=np.uint64)], [np.zeros(0, dtype=np.int64)], 0
-    for name, found in told.items():
+    for name, gathered in recorded.items():
         what, machine = _NUMBERS[name], "StateMachine" in name
         first = "UnwoundFrames" if what == _UNWOUND else "DispatcherId"
         columns = ["time_ns", first, "ParentDispatcherId", "thread_id"]
-        low = high = np.zeros(len(found), dtype=np.int64)
-        if "Frames" in found.table:
-            frames = found.column("Frames")
+        low = high = np.zeros(len(gathered), dtype=np.int64)
+        if "Frames" in gathered.table:
+            frames = gathered.column("Frames")
             assert frames.offsets is not None
             values = [field.values for field in frames.children[0].children]
             low, high = size + frames.offsets[:-1].astype(np.int64), size + frames.offsets[1:].astype(np.int64)
             size += len(values[0])
             addresses.append(values[0])
             states.append(values[1] if machine else np.full(len(values[0]), NONE))
-        time, *ids = (field_numbers(found, column) for column in columns)
-        same = (np.full(len(found), number) for number in (what, int(machine)))
-        parts.append((time, found.places, *(id.astype(np.uint64) for id in ids), *same, low, high))
+        time, *ids = (field_numbers(gathered, column) for column in columns)
+        same = (np.full(len(gathered), number) for number in (what, int(machine)))
+        parts.append((time, gathered.places, *(id.astype(np.uint64) for id in ids), *same, low, high))
     if not parts:
         return None
     frames_of = np.concatenate(addresses), np.concatenate(states).astype(np.int64)
@@ -348,7 +350,7 @@ def async_awaits(events: Mapping[str, Gathered], thrown: Thrown | None) -> Async
     order = np.lexsort((rows[1], rows[0]))
     # What an earlier session left in the buffers is not of this recording.
     order = order[rows[0][order] >= 0]
-    methods = [{f"Resume{kind}AsyncMethod", f"Complete{kind}AsyncMethod"} <= told.keys() for kind in _KINDS]
+    methods = [{f"Resume{kind}AsyncMethod", f"Complete{kind}AsyncMethod"} <= recorded.keys() for kind in _KINDS]
     follower = _ChainFollower((methods[0], methods[1]), thrown is not None)
     raised = iter(thrown or ())
     following = next(raised, None)
@@ -405,14 +407,14 @@ class AwaitSites:
 
 def _own(names: list[StackFrame | None], awaiter: list[int]) -> list[StackFrame | None]:
     """For each await the first method of the program among its own and those that await it; else its own."""
-    found: dict[int, StackFrame | None] = {NONE: None}
+    methods: dict[int, StackFrame | None] = {NONE: None}
     for number in range(len(names)):
         path = []
-        while number not in found:
+        while number not in methods:
             frame = names[number]
-            found[number] = frame if frame is not None and is_own(frame) else None
-            if found[number] is None:
+            methods[number] = frame if frame is not None and is_own(frame) else None
+            if methods[number] is None:
                 path.append(number)
                 number = awaiter[number]
-        found.update(dict.fromkeys(path, found[number]))
-    return [found[number] or name for number, name in enumerate(names)]
+        methods.update(dict.fromkeys(path, methods[number]))
+    return [methods[number] or name for number, name in enumerate(names)]

@@ -172,8 +172,8 @@ def inside(spans: EventSpans, threads: NDArray[np.uint64], places: Ints) -> Ints
     # One search for all threads: each has its own stretch of numbers.
     reach = int(max(end.max(), places.max(initial=0))) + 1
     number = np.cumsum(np.append(False, thread[1:] != thread[:-1]))
-    mine = np.where(low < high, number[np.minimum(low, len(number) - 1)], 0)
-    at = np.searchsorted(number * reach + start, mine * reach + places, side="right") - 1
+    numbers = np.where(low < high, number[np.minimum(low, len(number) - 1)], 0)
+    at = np.searchsorted(number * reach + start, numbers * reach + places, side="right") - 1
     at = np.where((low < high) & (at >= low), at, NONE)
     while len(over := np.flatnonzero((at != NONE) & (end[at] < places))):
         at[over] = parent[at[over]]
@@ -183,10 +183,10 @@ def inside(spans: EventSpans, threads: NDArray[np.uint64], places: Ints) -> Ints
 def _parents(thread: list[int], start: list[int], end: list[int]) -> Ints:
     """The span around each one; a type's initializer may be compiled while a method is."""
     open_: list[int] = []
-    found = []
+    parents = []
     for row, begins in enumerate(start):
         while open_ and (thread[open_[-1]] != thread[row] or end[open_[-1]] < begins):
             open_.pop()
-        found.append(open_[-1] if open_ else NONE)
+        parents.append(open_[-1] if open_ else NONE)
         open_.append(row)
-    return np.array(found, dtype=np.int64)
+    return np.array(parents, dtype=np.int64)

@@ -64,8 +64,8 @@ class Suspensions:
 
     def known(self, *steps: int) -> NDArray[np.bool_]:
         """Which suspensions have all of these events."""
-        found: NDArray[np.bool_] = np.all(self.places[list(steps)] != NOTHING, axis=0)
-        return found
+        mask: NDArray[np.bool_] = np.all(self.places[list(steps)] != NOTHING, axis=0)
+        return mask
 
     def only(self, chosen: Ints) -> Suspensions:
         """Some of them."""
@@ -85,8 +85,8 @@ class Suspensions:
             return np.full(len(places), NOTHING, dtype=np.int64)
         order = np.argsort(self.held_from, kind="stable")
         last = np.searchsorted(self.held_from[order], places) - 1
-        found = order[np.maximum(last, 0)]
-        return np.where((last >= 0) & (self.held_to[found] > places), found, NOTHING)
+        suspensions_before = order[np.maximum(last, 0)]
+        return np.where((last >= 0) & (self.held_to[suspensions_before] > places), suspensions_before, NOTHING)
 
     def held_up(self, all_of_them: Suspensions) -> Ints:
         """How long, while each was stopping threads, another one held them, in ns; 0 where that is unknown."""
@@ -106,8 +106,8 @@ class Suspensions:
             place = np.searchsorted(starts, times, side="right")
             last = np.maximum(place - 1, 0)
             inside = np.clip(times - starts[last], 0, lengths[last])
-            found: Ints = np.where(place > 0, before[last] + inside, 0)
-            return found
+            held_ns: Ints = np.where(place > 0, before[last] + inside, 0)
+            return held_ns
 
         both = self.known(0, 1)
         return np.where(both, until(self.times[1]) - until(self.times[0]), 0)
@@ -116,14 +116,14 @@ class Suspensions:
 def of_sampling(begins: Gathered) -> NDArray[np.bool_]:
     """Which suspensions may be the sample profiler's: those for no collection that tell no number of one."""
     reasons, numbers = (begins.numbers(name).astype(np.int64) for name in ("Reason", "Count"))
-    found: NDArray[np.bool_] = ~np.isin(reasons, FOR_GC) & (numbers == _NO_NUMBER)
-    return found
+    mask: NDArray[np.bool_] = ~np.isin(reasons, FOR_GC) & (numbers == _NO_NUMBER)
+    return mask
 
 
 def stops_of(begins: Gathered) -> Ints:
     """When the sample profiler stopped the others, according to these starts of suspensions."""
-    found: Ints = begins.numbers("time_ns").astype(np.int64)[of_sampling(begins)]
-    return found
+    mask: Ints = begins.numbers("time_ns").astype(np.int64)[of_sampling(begins)]
+    return mask
 
 
 def suspensions(
@@ -177,7 +177,7 @@ def suspensions(
         since = other_places[int(np.searchsorted(other_times, low, side="right")) :]
         before[place] = max([before[place], *until[-1:].tolist()])
         after[place - 1] = min([after[place - 1], *since[:1].tolist()])
-    found = Suspensions(
+    columns = Suspensions(
         all_times,
         all_places,
         reason,
@@ -186,21 +186,21 @@ def suspensions(
         _first_known((all_places[1], all_places[0]), before),
         _first_known((all_places[2], all_places[3]), after),
     )
-    return found.only(np.argsort(np.where(all_places == NOTHING, FOREVER, all_places).min(axis=0, initial=FOREVER)))
+    return columns.only(np.argsort(np.where(all_places == NOTHING, FOREVER, all_places).min(axis=0, initial=FOREVER)))
 
 
 def _hole(holes: Sequence[Hole], thread: int, since: int, until: int) -> tuple[int, int]:
     """From when to when events of a thread may be missing, between two of its events."""
-    mine = [h for h in holes if h.thread_id in (None, thread) and h.start_ns < until and h.end_ns > since]
-    low = min((max(h.start_ns, since) for h in mine), default=since)
-    return low, max((min(h.end_ns, until) for h in mine), default=until)
+    near = [h for h in holes if h.thread_id in (None, thread) and h.start_ns < until and h.end_ns > since]
+    low = min((max(h.start_ns, since) for h in near), default=since)
+    return low, max((min(h.end_ns, until) for h in near), default=until)
 
 
 def _first_known(choices: Sequence[Ints], otherwise: Ints) -> Ints:
-    found = otherwise
+    values = otherwise
     for choice in reversed(choices):
-        found = np.where(choice != NOTHING, choice, found)
-    return found
+        values = np.where(choice != NOTHING, choice, values)
+    return values
 
 
 def _threads(events: Sequence[Gathered]) -> tuple[Array, NDArray[np.bool_]]:
@@ -270,9 +270,9 @@ class ThreadStops:
         sure = self.uncertainty_ns
         return any(
             end <= high + _TURN_NS
-            for by, mine in stops.items()
+            for by, own in stops.items()
             if by != thread
-            for _, high in mine.around(start - sure, start + sure + 1)
+            for _, high in own.around(start - sure, start + sure + 1)
         )
 
 
@@ -287,7 +287,7 @@ class StopFeed:
         if any(name in chunk.events and _BY_PROCESS in chunk.events[name].table for name in STOP_EVENTS):
             self._kept.take(narrowed(chunk, _KEPT))
 
-    def found(self, context: Context) -> ThreadStops:
+    def finish(self, context: Context) -> ThreadStops:
         """All stops that have an end."""
         kept = self._kept.all(STOP_EVENTS, context.nothing)
         return ThreadStops(*_by_thread(kept[SUSPENDING], kept[RESTARTED]), context.uncertainty_ns)
@@ -324,8 +324,8 @@ def _by_thread(begins: Gathered, ends: Gathered) -> tuple[dict[int, Stops], dict
     steps = steps_of(begins, ends)
     thread, time, kind, _ = steps
     whole = whole_stops(steps)
-    found: tuple[dict[int, Stops], dict[int, Stops]] = ({}, {})
-    for which, stops in zip((COLLECTION, SAMPLER), found, strict=True):
+    by_thread: tuple[dict[int, Stops], dict[int, Stops]] = ({}, {})
+    for which, stops in zip((COLLECTION, SAMPLER), by_thread, strict=True):
         for by, rows in groups(thread, whole[kind[whole] == which]):
             stops[by] = Stops(zip(time[rows].tolist(), time[rows + 1].tolist(), strict=True))
-    return found
+    return by_thread

@@ -28,8 +28,8 @@ _VERSION: Final = "BclMajorVersion"
 
 def versions_of(events: Mapping[str, Gathered]) -> set[int]:
     """The major versions of .NET that events tell; none where neither of `VERSION_EVENTS` is among them."""
-    told = (events[name] for name in VERSION_EVENTS if name in events and _VERSION in events[name].table)
-    return {int(version) for rows in told for version in rows.numbers(_VERSION).tolist()}
+    gathered = (events[name] for name in VERSION_EVENTS if name in events and _VERSION in events[name].table)
+    return {int(version) for rows in gathered for version in rows.numbers(_VERSION).tolist()}
 
 
 Ids = NDArray[np.uint64]
@@ -37,22 +37,22 @@ _LOWER: Final = np.uint64(2**32 - 1)
 _ALL: Final = 2**64 - 1
 
 
-def whole_ids(told: Ids, headers: Ids) -> Ids:
+def whole_ids(recorded: Ids, headers: Ids) -> Ids:
     """The ids of payloads, or instead of each the only id of a header that has it as its lower 32 bits."""
     longer, _ = np.unique(headers[headers > _LOWER], return_counts=True)
     if not len(longer):
-        return told
+        return recorded
     lower, first, count = np.unique(longer & _LOWER, return_index=True, return_counts=True)
-    place = np.minimum(np.searchsorted(lower, told), len(lower) - 1)
-    cut = (lower[place] == told) & (count[place] == 1) & ~np.isin(told, headers)
-    return np.where(cut, longer[first[place]], told)
+    place = np.minimum(np.searchsorted(lower, recorded), len(lower) - 1)
+    cut = (lower[place] == recorded) & (count[place] == 1) & ~np.isin(recorded, headers)
+    return np.where(cut, longer[first[place]], recorded)
 
 
-def whole_of(told: Iterable[int], headers: Iterable[int]) -> list[int]:
+def whole_of(recorded: Iterable[int], headers: Iterable[int]) -> list[int]:
     """The same of numbers, of which damaged ones may be negative."""
-    both = (np.array([id & _ALL for id in ids], dtype=np.uint64) for ids in (told, headers))
-    found: list[int] = whole_ids(*both).tolist()
-    return found
+    both = (np.array([id & _ALL for id in ids], dtype=np.uint64) for ids in (recorded, headers))
+    ids: list[int] = whole_ids(*both).tolist()
+    return ids
 
 
 _CREATED: Final = "runtime/ThreadCreated"
@@ -80,13 +80,13 @@ class LockOwners:
         versions = versions_of(events)
         return cls(info.native_aot or max(versions, default=0) >= _NUMBERED_SINCE, created)
 
-    def threads(self, told: Array, times: NDArray[np.int64], seen: Ids) -> Ids:
+    def threads(self, owners: Array, times: NDArray[np.int64], seen: Ids) -> Ids:
         """The id of each owner that was told at a time; 0 where it is unknown. `seen` are ids of other threads."""
         ids = {thread for some in self.created.values() for _, thread in some} | set(seen.tolist())
-        found = told.astype(np.uint64)
-        for row, (owner, time) in enumerate(zip(found.tolist(), times.tolist(), strict=True)):
+        threads = owners.astype(np.uint64)
+        for row, (owner, time) in enumerate(zip(threads.tolist(), times.tolist(), strict=True)):
             if self.numbered or (owner in self.created and owner not in ids):
                 lives = self.created.get(owner, [])
                 place = bisect_right(lives, (time, np.inf)) - 1
-                found[row] = lives[place][1] if place >= 0 else 0
-        return found
+                threads[row] = lives[place][1] if place >= 0 else 0
+        return threads

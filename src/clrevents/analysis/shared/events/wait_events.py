@@ -132,10 +132,10 @@ def task_wait_spans(
     An end alone may be that of an await, which any thread ends. Where ends were not recorded, no wait is known to be
     open.
     """
-    found = wait_spans(blocking(begins), ends, ("TaskID", "thread_id"), orphans=False)
+    spans = wait_spans(blocking(begins), ends, ("TaskID", "thread_id"), orphans=False)
     if not ends_recorded(context):
-        return attrs.evolve(found, last=np.zeros(len(found), dtype=np.bool_))
-    return found.in_trace(context, threads)
+        return attrs.evolve(spans, last=np.zeros(len(spans), dtype=np.bool_))
+    return spans.in_trace(context, threads)
 
 
 def ends_recorded(context: Context) -> bool:
@@ -203,8 +203,8 @@ class ContentionSpans:
         owners: LockOwners | None = None,
     ) -> ContentionSpans:
         """Begins and ends of one process, paired on thread, runtime and kind of lock."""
-        found = wait_spans(begins, ends, ("ContentionFlags", "ClrInstanceID", "thread_id"))
-        return cls(found.in_trace(context, threads), owners or LockOwners())
+        spans = wait_spans(begins, ends, ("ContentionFlags", "ClrInstanceID", "thread_id"))
+        return cls(spans.in_trace(context, threads), owners or LockOwners())
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -227,8 +227,8 @@ class ContentionSpans:
     @cached_property
     def owner(self) -> NDArray[np.uint64]:
         """The thread that held it when the wait began; 0 if unknown."""
-        told = self.spans.at_begin("LockOwnerThreadID")
-        return whole_ids(self.owners.threads(told, self.spans.start_ns, self.thread), self.thread)
+        owner = self.spans.at_begin("LockOwnerThreadID")
+        return whole_ids(self.owners.threads(owner, self.spans.start_ns, self.thread), self.thread)
 
     @cached_property
     def thread(self) -> NDArray[np.uint64]:
@@ -243,8 +243,8 @@ class ContentionSpans:
     @cached_property
     def _measured(self) -> Mask:
         """Where the runtime measured it, as a number that a time can be."""
-        told = self.spans.at_end("DurationNs")
-        return np.asarray(self.spans.known_at_end("DurationNs") & (told >= 0) & (told < 2.0**62))
+        lengths = self.spans.at_end("DurationNs")
+        return np.asarray(self.spans.known_at_end("DurationNs") & (lengths >= 0) & (lengths < 2.0**62))
 
     @cached_property
     def duration_known(self) -> Mask:
@@ -256,8 +256,8 @@ class ContentionSpans:
         """How long each lasted: as recorded at its end, otherwise from event to event; a lower bound if it is open; 0
         if unknown."""
         starts, ends = self.spans.bounds()
-        told = np.where(self._measured, self.spans.at_end("DurationNs"), 0).astype(np.int64)
-        length = np.where(self._measured, told, ends - starts)
+        measured = np.where(self._measured, self.spans.at_end("DurationNs"), 0).astype(np.int64)
+        length = np.where(self._measured, measured, ends - starts)
         return np.where(self.duration_known, length, 0)
 
     @cached_property
@@ -274,8 +274,8 @@ class ContentionSpans:
         high = np.where(self.spans.begun, self.spans.bounds()[1], self.spans.end_ns)
         # What lies before the session is in no window.
         whole = np.where(self.spans.begun, self.duration_ns, np.minimum(self.duration_ns, high - low))
-        found: Ints = _until(whole, low, high, window.high) - _until(whole, low, high, window.low)
-        return found
+        parts: Ints = _until(whole, low, high, window.high) - _until(whole, low, high, window.low)
+        return parts
 
     def only(self, which: Mask) -> ContentionSpans:
         """Some of them."""
@@ -287,8 +287,8 @@ def _until(whole: Ints, low: Ints, high: Ints, moment: int) -> Ints:
     length = high - low
     part = np.clip(np.int64(moment), low, high) - low
     share = np.where(length > 0, part / np.maximum(length, 1), moment > low)
-    found: Ints = np.rint(whole * share).astype(np.int64)
-    return found
+    parts: Ints = np.rint(whole * share).astype(np.int64)
+    return parts
 
 
 @frozen
@@ -301,40 +301,40 @@ class Holding:
     end_ns: int
 
 
-def holdings(found: ContentionSpans) -> list[Holding]:
+def holdings(spans: ContentionSpans) -> list[Holding]:
     """Who held which lock while others waited. The lock is a number of `lock_numbers`."""
-    numbers = lock_numbers(found)
-    starts, ends = found.spans.bounds()
-    begun, ended = found.spans.begun.tolist(), found.spans.ended.tolist()
-    threads, owners = found.thread.tolist(), found.owner.tolist()
-    told = (found.lock != 0).tolist()
+    numbers = lock_numbers(spans)
+    starts, ends = spans.spans.bounds()
+    begun, ended = spans.spans.begun.tolist(), spans.spans.ended.tolist()
+    threads, owners = spans.thread.tolist(), spans.owner.tolist()
+    has_id = (spans.lock != 0).tolist()
     moments: list[tuple[int, int, int, int, int]] = []
     rows = zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True)
     for row, (number, start, end) in enumerate(rows):
-        if not told[row]:
+        if not has_id[row]:
             continue
         if begun[row]:
             moments.append((number, start, 1, owners[row], threads[row]))
         if ended[row]:
             moments.append((number, end, -1, threads[row], threads[row]))
     moments.sort(key=lambda moment: moment[:3])
-    made = []
+    listed = []
     waiting: Any = 0
     for place, (number, time, step, owner, _) in enumerate(moments):
         if place == 0 or moments[place - 1][0] != number:
             waiting = 0
         waiting += step
         following = moments[place + 1] if place + 1 < len(moments) else None
-        until = following[1] if following is not None and following[0] == number else found.spans.stopped_ns
+        until = following[1] if following is not None and following[0] == number else spans.spans.stopped_ns
         if waiting > 0 and owner and until > time:
-            made.append(Holding(number, owner, time, until))
-    return made
+            listed.append(Holding(number, owner, time, until))
+    return listed
 
 
-def lock_numbers(found: ContentionSpans) -> Ints:
+def lock_numbers(spans: ContentionSpans) -> Ints:
     """A number for each lock: equal for equal ids of one runtime, and for all without an id; native ones apart."""
     keys = np.stack(
-        (found.instance.astype(np.uint64), found.native.astype(np.uint64), found.lock.astype(np.uint64)), axis=1
+        (spans.instance.astype(np.uint64), spans.native.astype(np.uint64), spans.lock.astype(np.uint64)), axis=1
     )
     if not len(keys):
         return np.zeros(0, dtype=np.int64)

@@ -40,7 +40,7 @@ _UNKNOWN: Final = Carried(UNKNOWN, 0)
 
 
 @define
-class _Made:
+class _Creator:
     """Work that was handed over and does not run yet; `count` times with the same key."""
 
     carried: Carried
@@ -68,7 +68,7 @@ class TaskFlows:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._made: OrderedDict[FlowKey, _Made] = OrderedDict()
+        self._creators: OrderedDict[FlowKey, _Creator] = OrderedDict()
         self._workers: dict[int, _Worker] = {}
         self.complete = False
         """Whether it was recorded when awaits resume and when the resumed code returns (events of level 5)."""
@@ -112,32 +112,32 @@ class TaskFlows:
                 raise AssertionError(signal.kind)
 
     def _create(self, key: FlowKey, carried: Carried) -> None:
-        made = self._made.get(key)
-        if made is None:
-            self._made[key] = _Made(carried)
-            if len(self._made) > self._most:
-                self._made.popitem(last=False)
+        creator = self._creators.get(key)
+        if creator is None:
+            self._creators[key] = _Creator(carried)
+            if len(self._creators) > self._most:
+                self._creators.popitem(last=False)
                 self.overflowed = True
             return
-        made.count += 1
-        if made.carried.row != carried.row:
-            made.carried = _UNKNOWN
+        creator.count += 1
+        if creator.carried.row != carried.row:
+            creator.carried = _UNKNOWN
 
     def _take(self, key: FlowKey) -> Carried:
         """What the work with this key belongs to, which begins to run."""
-        made = self._made.get(key)
-        if made is None:
+        creator = self._creators.get(key)
+        if creator is None:
             return _UNKNOWN
-        made.count -= 1
-        if not made.count:
-            del self._made[key]
-        return made.carried
+        creator.count -= 1
+        if not creator.count:
+            del self._creators[key]
+        return creator.carried
 
     def _release(self, worker: _Worker, signal: Signal) -> None:
         """A wait that blocked ends, unless it is an await of the same task that goes on. Its end is told once more."""
         assert signal.key is not None
         worker.blocked.remove(signal.key[1])
-        carried = self.inside(signal.thread_id) if signal.key not in self._made else _UNKNOWN
+        carried = self.inside(signal.thread_id) if signal.key not in self._creators else _UNKNOWN
         worker.running.append(_TaskPiece(False, signal.key[1], carried))
 
 
@@ -241,10 +241,10 @@ class ActivityForest:
 
         Activities that began in that one afterwards, without its id, would be such a sign. An activity ends once.
         """
-        found: list[int] = []
+        activities: list[int] = []
         for outer, rows in self._again.items():
-            found += [] if outer in self._dead and len(rows) == 1 else rows
-        return found
+            activities += [] if outer in self._dead and len(rows) == 1 else rows
+        return activities
 
     def _begin(self, signal: Signal) -> int:
         """A new activity. Returns its row; -1 where there are too many."""

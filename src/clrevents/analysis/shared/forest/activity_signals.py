@@ -131,40 +131,40 @@ class SignalReader:
     def read(self, chunk: ReportChunk) -> list[Signal]:
         """Those of a chunk, in order."""
         places: list[Any] = []
-        found: list[Signal] = []
+        signals: list[Signal] = []
         for selector, events in chunk.events.items():
             if selector in _STEPS:
-                made = _steps(events, _STEPS[selector])
+                signals_of_events = _steps(events, _STEPS[selector])
             elif selector in _CATCHES:
-                made = _catches(events, _CATCHES[selector])
+                signals_of_events = _catches(events, _CATCHES[selector])
             else:
-                made, kept = self._edges(events)
-                found += made
+                signals_of_events, kept = self._edges(events)
+                signals += signals_of_events
                 places.append(events.places[kept])
                 continue
-            found += made
+            signals += signals_of_events
             places.append(events.places)
         if len(places) < 2:
-            return found
+            return signals
         order = np.argsort(np.concatenate(places), kind="stable")
-        return [found[place] for place in order.tolist()]
+        return [signals[place] for place in order.tolist()]
 
     def _edges(self, events: Gathered) -> tuple[list[Signal], list[int]]:
         """Begins and ends of the activities of a provider, and which rows of it they are."""
         assert events.event is not None
         provider, name = events.event
-        found: list[Signal] = []
+        read: list[Signal] = []
         kept: list[int] = []
         if provider in _NATIVE:
-            return found, kept
+            return read, kept
         opcodes = events.numbers("opcode").tolist()
         details = _details(events)
         for row, (time, thread, activity, related) in enumerate(_headers(events)):
             what = self._source(provider, name, opcodes[row])
             if what is not None:
                 kept.append(row)
-                found.append(Signal(what[0], time, thread, activity, related, what[1], details[row], suffixed=what[2]))
-        return found, kept
+                read.append(Signal(what[0], time, thread, activity, related, what[1], details[row], suffixed=what[2]))
+        return read, kept
 
     def _source(self, provider: str, name: str, opcode: int) -> tuple[SignalKind, ActivitySource, bool] | None:
         key = (provider, name, opcode)

@@ -124,8 +124,8 @@ def portion(start: Ints, end: Ints, amount: Ints, window: TimeWindow) -> Ints:
     length = np.maximum(end - start, 1)
 
     def until(moment: int) -> Ints:
-        found: Ints = np.floor(amount * ((np.clip(moment, start, end) - start) / length)).astype(np.int64)
-        return np.where(moment <= start, 0, np.where(moment >= end, amount, found))
+        amounts: Ints = np.floor(amount * ((np.clip(moment, start, end) - start) / length)).astype(np.int64)
+        return np.where(moment <= start, 0, np.where(moment >= end, amount, amounts))
 
     return until(window.high) - until(window.low)
 
@@ -228,9 +228,9 @@ class Counts:
             text = f"{shown} processor-seconds ({share_text(whole / available)})"
         compilers = [thread for thread, name in self.names.items() if name.startswith(COMPILERS)]
         for what, threads in (("compilation", compilers), ("the sampler", [*samplers])):
-            mine = np.isin(rows.thread, threads)
-            if whole and mine.any():
-                text += f", {what} {share_text(int(used[mine].sum()) / whole)}"
+            of_threads = np.isin(rows.thread, threads)
+            if whole and of_threads.any():
+                text += f", {what} {share_text(int(used[of_threads].sum()) / whole)}"
         if rows.ready_known:
             text += f"; threads waited {duration_text(int(ready.sum()))} for a processor"
         return text
@@ -261,7 +261,7 @@ class CountFeed:
         if len(table):
             self._tables[name].append(table.select("time_ns", *_COLUMNS[name]))
 
-    def found(self) -> Counts | None:
+    def finish(self) -> Counts | None:
         """Everything; None where nothing was counted."""
         if not self._tables["ProcessorTime"]:
             return None
@@ -281,12 +281,12 @@ class CountFeed:
 
     def _numbers(self, name: str) -> dict[str, Ints]:
         """The columns of numbers of an event."""
-        found = {}
+        numbers = {}
         for column in ("time_ns", *(column for column in _COLUMNS[name] if column != "Name")):
             parts = [table.column(column).filled(-1).astype(np.int64) for table in self._tables[name]]
             values = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-            found[column] = values if column == "time_ns" else np.clip(values, -1, _LARGEST)
-        return found
+            numbers[column] = values if column == "time_ns" else np.clip(values, -1, _LARGEST)
+        return numbers
 
 
 def _ended(threads: Mapping[str, Ints], process: Mapping[str, Ints]) -> ThreadWindows:
@@ -344,8 +344,8 @@ class Divided:
         place = np.full(count, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
         rows = np.flatnonzero(place[self.sample] >= 0)
-        made = attrs.evolve(self, **{name: getattr(self, name)[rows] for name in _OF_PIECES})
-        return attrs.evolve(made, sample=place[made.sample])
+        part = attrs.evolve(self, **{name: getattr(self, name)[rows] for name in _OF_PIECES})
+        return attrs.evolve(part, sample=place[part.sample])
 
     def within(self, window: TimeWindow) -> Divided:
         """What lies in a window of time."""
@@ -368,10 +368,10 @@ class Divided:
         pairs = self.window[pieces] * max(count, 1) + of
         keys, part = np.unique(pairs, return_inverse=True)
         window, thing = keys // max(count, 1), keys % max(count, 1)
-        mine = sum_by(part, self.processor[pieces], len(keys))
+        amounts = sum_by(part, self.processor[pieces], len(keys))
         whole = self.windows.processor[window]
-        others = np.maximum(whole - mine, 0)
-        variance = np.zeros(count) + np.bincount(thing, self.loose[window] ** 2 * mine * others, count)
+        others = np.maximum(whole - amounts, 0)
+        variance = np.zeros(count) + np.bincount(thing, self.loose[window] ** 2 * amounts * others, count)
         fitted = sum_by(part, self.fitted[pieces], len(keys)) * (others / np.maximum(whole, 1))
         variance = variance + np.bincount(thing, fitted, count) ** 2
         places = of * (len(self.sample) + 1) + pieces
@@ -379,8 +379,8 @@ class Divided:
             edge = ~np.isin(places + step, places)
             variance = variance + np.bincount(of[edge], doubt[pieces[edge]] ** 2.0, count) / 12
         doubted = np.bincount(of, self.processor[pieces] * self.idle[pieces], count)
-        found: Ints = np.ceil(_WIDTH * np.sqrt(variance) + doubted).astype(np.int64)
-        return found
+        errors: Ints = np.ceil(_WIDTH * np.sqrt(variance) + doubted).astype(np.int64)
+        return errors
 
 
 _OF_PIECES: Final = ("sample", "start", "end", "processor", "ready", "window", "idle", "before", "after", "fitted")
@@ -427,19 +427,19 @@ def divided(
 
 def _pieces(windows: ThreadWindows, thread: Ints, since: Ints, start: Ints, end: Ints) -> tuple[Ints, ...]:
     """The samples cut at the borders of windows: sample, window, and from when to when; in order of windows."""
-    mine = dict(groups(thread))
+    windows_of_thread = dict(groups(thread))
     none = np.zeros(0, dtype=np.int64)
-    found: list[tuple[Ints, ...]] = [(none, none, none)]
+    pieces: list[tuple[Ints, ...]] = [(none, none, none)]
     for number, rows in windows.by_thread():
         own = number != NO_THREAD
-        samples = mine.get(number, none) if own else np.flatnonzero(since < end)
+        samples = windows_of_thread.get(number, none) if own else np.flatnonzero(since < end)
         begin = start[samples] if own else np.maximum(start, since)[samples]
         first = np.searchsorted(windows.end[rows], begin, side="right")
         last = np.minimum(np.searchsorted(windows.start[rows], end[samples], side="left"), len(rows))
         size = np.maximum(last - first, 0)
         place = np.repeat(first - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
-        found.append((np.repeat(samples, size), rows[place], np.repeat(begin, size)))
-    sample, window, begin = (np.concatenate([part[side] for part in found]) for side in (0, 1, 2))
+        pieces.append((np.repeat(samples, size), rows[place], np.repeat(begin, size)))
+    sample, window, begin = (np.concatenate([part[side] for part in pieces]) for side in (0, 1, 2))
     low, high = np.maximum(begin, windows.start[window]), np.minimum(end[sample], windows.end[window])
     order = np.lexsort((low, window))
     order = order[high[order] > low[order]]
@@ -464,25 +464,25 @@ def _fractions(used: Ints, window: Ints, group: Ints, took: Floats) -> tuple[Flo
         amount = used[low : low + _BLOCK][seen].astype(np.float64)
         product += matrix[seen].T @ amount
         whole, count = whole + float(amount @ amount), count + len(amount)
-    found = np.ones(_NONE)
+    fractions = np.ones(_NONE)
     for _ in range(_SWEEPS):
         for place in np.flatnonzero(squares.diagonal() > 0).tolist():
-            step = (product[place] - squares[place] @ found) / squares[place, place]
-            found[place] = min(max(found[place] + step, 0.0), 1.0)
+            step = (product[place] - squares[place] @ fractions) / squares[place, place]
+            fractions[place] = min(max(fractions[place] + step, 0.0), 1.0)
     some = np.flatnonzero(squares.diagonal() > 0)
-    left = whole - 2 * found @ product + found @ squares @ found
+    left = whole - 2 * fractions @ product + fractions @ squares @ fractions
     error = np.zeros(_NONE)
     inverse = np.linalg.pinv(squares[np.ix_(some, some)])
     error[some] = np.sqrt(np.maximum(inverse.diagonal() * left / max(count - len(some), 1), 0))
-    return found, error
+    return fractions, error
 
 
 def _shared(window: Ints, share: Floats, amount: Ints) -> Ints:
     """The amount of each window by the shares of its pieces, in whole ns whose sum it is."""
-    found = np.zeros(len(window), dtype=np.int64)
+    amounts = np.zeros(len(window), dtype=np.int64)
     some = np.flatnonzero(share > 0)
     if not len(some):
-        return found
+        return amounts
     window, share = window[some], share[some]
     first = changes(window)
     before = np.cumsum(share) - share
@@ -490,5 +490,5 @@ def _shared(window: Ints, share: Floats, amount: Ints) -> Ints:
     part = (before - before[first][np.cumsum(first) - 1]) / sum_by(window, share, len(amount))[window]
     low = np.floor(amount[window] * np.clip(part, 0, 1)).astype(np.int64)
     last = np.append(first[1:], True)
-    found[some] = np.maximum(np.where(last, amount[window], np.append(low[1:], 0)) - low, 0)
-    return found
+    amounts[some] = np.maximum(np.where(last, amount[window], np.append(low[1:], 0)) - low, 0)
+    return amounts

@@ -66,17 +66,17 @@ class CallTree:
 
 def summed_up(parent: Ints, own: Weights) -> Weights:
     """What each node has with all nodes below it. Parents stand before their children."""
-    found = own.copy()
-    parents, weights = parent.tolist(), found.tolist()
+    sums = own.copy()
+    parents, weights = parent.tolist(), sums.tolist()
     for node in range(len(parents) - 1, -1, -1):
         if parents[node] >= 0:
             weights[parents[node]] += weights[node]
     try:
-        found[:] = weights
+        sums[:] = weights
     except OverflowError:
         # A sum of crafted weights: the nearest that 64 bits hold.
-        found[:] = [min(weight, _MOST) for weight in weights]
-    return found
+        sums[:] = [min(weight, _MOST) for weight in weights]
+    return sums
 
 
 def stack_sums(samples: Samples, merge_threads: bool = False) -> StackSums:
@@ -127,15 +127,15 @@ def grown(
     `size` is how many frames each stack adds, `place` where in `samples.values` a frame is, by stack and depth.
     """
     parents, frames, node = [roots[0]], [roots[1]], roots[2].copy()
-    made, width = len(roots[0]), len(samples.frames)
+    count, width = len(roots[0]), len(samples.frames)
     # Level by level, so that each step is one call of numpy for all stacks.
     for depth in range(int(size.max(initial=0))):
         deep = np.flatnonzero(size > depth)
         keys, of = np.unique((node[deep] + 1) * width + samples.values[place(deep, depth)], return_inverse=True)
         parents.append(keys // width - 1)
         frames.append(keys % width)
-        node[deep] = made + of
-        made += len(keys)
+        node[deep] = count + of
+        count += len(keys)
     return np.concatenate(parents), np.concatenate(frames), node
 
 
@@ -161,10 +161,10 @@ def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
     """The stacks of both. Raises ValueError if their weights have different units."""
     joined = joined_samples([after, before])
     weight = joined.weight
-    mine = np.arange(len(weight)) < len(after)
+    is_after = np.arange(len(weight)) < len(after)
     # The tree of the same stacks is the same, whatever they weigh.
-    tree = call_tree(attrs.evolve(joined, weight=np.where(mine, weight, 0)), merge_threads=True)
-    other = call_tree(attrs.evolve(joined, weight=np.where(mine, 0, weight)), merge_threads=True).own
+    tree = call_tree(attrs.evolve(joined, weight=np.where(is_after, weight, 0)), merge_threads=True)
+    other = call_tree(attrs.evolve(joined, weight=np.where(is_after, 0, weight)), merge_threads=True).own
     # Two sums that fit into 64 bits may not do so together.
     both = tree.own.astype(np.float64) + other
     return ComparedStacks(joined, attrs.evolve(tree, own=both), tree.own, other)
@@ -278,13 +278,13 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     if state is not None and len(samples):
         places = of[samples.values[samples.offsets[samples.stack]]]
         for row, states in enumerate((("running",), WAITING)):
-            mine = in_states(state, states)
-            np.add.at(by_state[row], places[mine], samples.weight[mine])
+            in_asked_states = in_states(state, states)
+            np.add.at(by_state[row], places[in_asked_states], samples.weight[in_asked_states])
     ran, waited = by_state.tolist()
     own, whole, outside = (column.tolist() for column in (exclusive, inclusive, external))
     number, reached = count.tolist(), touched.tolist()
     times = _counted(samples, of, len(groups))
-    found = [
+    methods = [
         HotMethod(
             *(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i]),
             running=ran[i] if state is not None and samples.running_told else None,
@@ -296,7 +296,7 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
         )
         for i, (label, kind, reason) in enumerate(groups)
     ]
-    return Listed(sorted(found, key=lambda hot: hot.order))
+    return Listed(sorted(methods, key=lambda hot: hot.order))
 
 
 def _counted(samples: Samples, of: Ints, count: int) -> list[dict[str, int] | None]:
@@ -306,12 +306,12 @@ def _counted(samples: Samples, of: Ints, count: int) -> list[dict[str, int] | No
         return [None] * count
     stack = samples.stack[counted.sample]
     leaf = of[samples.values[samples.offsets[stack]]] if len(stack) else stack
-    held = {"ready_ns": sum_by(leaf, counted.ready, count)}
+    sums = {"ready_ns": sum_by(leaf, counted.ready, count)}
     own = np.arange(len(stack)), leaf
     for name, (pieces, group) in (("processor", own), ("inclusive_processor", _used(samples, stack, of, count))):
         took, spread = sum_by(group, counted.processor[pieces], count), counted.spread(pieces, group, count)
-        held |= {f"{name}_ns": took, f"{name}_low_ns": np.maximum(took - spread, 0), f"{name}_high_ns": took + spread}
-    return [dict(zip(held, row, strict=True)) for row in zip(*(one.tolist() for one in held.values()), strict=True)]
+        sums |= {f"{name}_ns": took, f"{name}_low_ns": np.maximum(took - spread, 0), f"{name}_high_ns": took + spread}
+    return [dict(zip(sums, row, strict=True)) for row in zip(*(one.tolist() for one in sums.values()), strict=True)]
 
 
 def _used(samples: Samples, stacks: Ints, of: Ints, count: int) -> tuple[Ints, Ints]:

@@ -236,8 +236,8 @@ def _method(name: str) -> str:
 
 
 def _rule(name: str) -> LeafRule | None:
-    found = [rule for rule in LEAVES if _fits(name, rule.method)]
-    return max(found, key=lambda rule: rule.rank) if found else None
+    rules = [rule for rule in LEAVES if _fits(name, rule.method)]
+    return max(rules, key=lambda rule: rule.rank) if rules else None
 
 
 def _role(name: str, roots: _Patterns) -> str | None:
@@ -290,8 +290,8 @@ class BlockingMethods:
         raw: bool,
         my_code: bool = False,
     ) -> None:
-        found = context.resolved(stack_ids, times, context.running(times, threads))
-        self._merged: MergedStacks = merged_stacks(context.methods, found)
+        resolved = context.resolved(stack_ids, times, context.running(times, threads))
+        self._merged: MergedStacks = merged_stacks(context.methods, resolved)
         self._raw = raw
         frames = self._merged.frames
         self._artefact = artefact_frames(frames)
@@ -335,8 +335,8 @@ class BlockingMethods:
     def names(self, place: int) -> tuple[str, ...]:
         """The stack, innermost first, without what writes its event; empty for none."""
         frames = [self._merged.frames[frame] for frame in self._frames(int(self.of[place])).tolist()]
-        told = itertools.dropwhile(lambda frame: _begins(frame, TRACING), frames)
-        return tuple(frame.raw if self._raw else frame.name for frame in told if frame.reason != NO_STACK)
+        own_frames = itertools.dropwhile(lambda frame: _begins(frame, TRACING), frames)
+        return tuple(frame.raw if self._raw else frame.name for frame in own_frames if frame.reason != NO_STACK)
 
     def _blocking(self, stack: int) -> str | None:
         return next(filter(None, (self._first(stack, skipped) for skipped in self._skipped)), None)
@@ -352,8 +352,8 @@ class BlockingMethods:
         return frame.raw if self._raw else frame.name
 
     def _frames(self, stack: int) -> Ints:
-        found: Ints = self._merged.values[self._merged.offsets[stack] : self._merged.offsets[stack + 1]]
-        return found
+        frames: Ints = self._merged.values[self._merged.offsets[stack] : self._merged.offsets[stack + 1]]
+        return frames
 
 
 def _begins(frame: StackFrame, beginnings: tuple[str, ...]) -> bool:

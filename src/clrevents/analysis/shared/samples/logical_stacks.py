@@ -91,16 +91,16 @@ class TaskTrails:
             return merged
         trace = self.trace
         apart = trace.info.version >= MANY_PROCESSES
-        found = resolve_stacks(
+        resolved = resolve_stacks(
             trace.methods, trace.stacks.arrays, self.stack, np.maximum(self.created, 0), self.process if apart else None
         )
-        creators = folded(merged_stacks(trace.methods, found))
+        creators = folded(merged_stacks(trace.methods, resolved))
         running = self._running(time, thread, process if apart else np.full(len(time), -1), apart)
         return _Joiner(self, merged, creators).joined(merged.of, running)
 
     def _running(self, time: Ints, thread: Ints, process: Ints, apart: bool) -> Ints:
         """What runs innermost at each time, -1 for nothing."""
-        found = np.full(len(time), -1, dtype=np.int64)
+        running = np.full(len(time), -1, dtype=np.int64)
         known = np.flatnonzero((self.started >= 0) & (self.ended >= 0))
         owner = self.process if apart else np.full(len(self.process), -1)
         in_order = known[np.argsort(self.started[known], kind="stable")].tolist()
@@ -111,8 +111,8 @@ class TaskTrails:
                 uses = np.array(keys[key], dtype=np.int64)
                 times, tops = self._changes(pieces)
                 place = np.searchsorted(times, time[uses], "right") - 1
-                found[uses] = np.where(place >= 0, tops[np.maximum(place, 0)], -1)
-        return found
+                running[uses] = np.where(place >= 0, tops[np.maximum(place, 0)], -1)
+        return running
 
     def _changes(self, pieces: Sequence[int]) -> tuple[Ints, Ints]:
         """When what runs innermost on a thread changes, and to what; `pieces` are in order of their begins."""
@@ -156,18 +156,18 @@ class _Joiner:
         """The stack of each use."""
         stacks: Interned[tuple[int, ...]] = Interned()
         known: dict[tuple[int, int, bool], int] = {}
-        found = np.zeros(len(of), dtype=np.int64)
+        stack_numbers = np.zeros(len(of), dtype=np.int64)
         resumes = self._trails.resumes.tolist()
         for use, (stack, piece) in enumerate(zip(of.tolist(), running.tolist(), strict=True)):
             key = (stack, -1, False) if piece < 0 else (stack, self._trail[piece], resumes[piece])
             if key not in known:
                 known[key] = stacks[self._stack(*key)]
-            found[use] = known[key]
+            stack_numbers[use] = known[key]
         values = np.array([frame for stack in stacks for frame in stack], dtype=np.int64)
-        return MergedStacks(found, offsets([*map(len, stacks)]), values, tuple(self._frames))
+        return MergedStacks(stack_numbers, offsets([*map(len, stacks)]), values, tuple(self._frames))
 
     def _numbers(self, frames: Sequence[StackFrame]) -> list[int]:
-        found = []
+        numbers = []
         for frame in frames:
             shown = frame
             if frame.reason is None and frame.name.endswith(_MACHINE):
@@ -176,8 +176,8 @@ class _Joiner:
                 self._frames[shown] = len(self._frames)
                 self._starts.append(frame.name.startswith(_STARTS))
                 self._means.append(frame.name.startswith(_MEANS) or _INVOKES.match(frame.name) is not None)
-            found.append(self._frames[shown])
-        return found
+            numbers.append(self._frames[shown])
+        return numbers
 
     def _stack(self, stack: int, node: int, resumes: bool) -> tuple[int, ...]:
         """One use's frames, innermost first, above those that end at a node of the tree; -1 for none."""
@@ -215,13 +215,13 @@ class _Joiner:
 
         Of each the outermost, as many as are shown at most: many pieces may have one deep stack.
         """
-        found = self._created.get(stack)
-        if found is None:
+        creation = self._created.get(stack)
+        if creation is None:
             frames = self._physical(1, stack)
             own = self._own(frames)
             every = tuple(frame for frame in frames if not self._means[frame])[-DEEPEST - 1 :]
-            found = self._created[stack] = None if own is None else tuple(own[-DEEPEST - 1 :]), every
-        return found
+            creation = self._created[stack] = None if own is None else tuple(own[-DEEPEST - 1 :]), every
+        return creation
 
     def _pushed(self, node: int, own: tuple[int, ...]) -> int:
         """The node below it with these frames; the same one if they stand in its path already, which is recursion."""
@@ -248,13 +248,13 @@ class _Joiner:
         return last
 
     def _child(self, node: int, frame: int) -> int:
-        found = self._below.get((node, frame))
-        if found is None:
-            found = self._below[node, frame] = len(self._up)
+        child = self._below.get((node, frame))
+        if child is None:
+            child = self._below[node, frame] = len(self._up)
             self._up.append(node)
             self._frame.append(frame)
             self._depth.append(self._depth[node] + 1)
-        return found
+        return child
 
     def _physical(self, side: int, stack: int) -> list[int]:
         merged = (self._merged, self._creators)[side]
@@ -263,10 +263,10 @@ class _Joiner:
 
     def _own(self, frames: Sequence[int]) -> list[int] | None:
         """The frames of what runs, without the means of running it; None where it is not seen to begin."""
-        found: list[int] = []
+        own_frames: list[int] = []
         for frame in frames:
             if self._starts[frame]:
-                return found
+                return own_frames
             if not self._means[frame]:
-                found.append(frame)
+                own_frames.append(frame)
         return None

@@ -97,7 +97,7 @@ class WhyAway:
 
 def _system_call(names: Iterable[str]) -> str | None:
     calls = (_SYSTEM_CALL.fullmatch(name) for name in names)
-    return next((found[1] or found[2] for found in calls if found), None)
+    return next((call[1] or call[2] for call in calls if call), None)
 
 
 def kernel_entry(names: Sequence[str]) -> str:
@@ -148,18 +148,18 @@ class Switches:
     """How many are left out because their thread is not told."""
 
     @classmethod
-    def of(cls, found: Table, end_ns: int, process_id: int = -1) -> Switches:
+    def of(cls, table: Table, end_ns: int, process_id: int = -1) -> Switches:
         """Those of a table, in a trace that ends then; all of one process unless the table tells them."""
-        if not len(found) or "Value" not in found or "int" not in found.column("Value").type.kind:
+        if not len(table) or "Value" not in table or "int" not in table.column("Value").type.kind:
             none: Ints = np.zeros(0, dtype=np.int64)
             return cls(none, none, none, none, none)
         thread, start, stack = (
-            found.column(name).filled(-1).astype(np.int64) for name in ("thread_id", "time_ns", "stack_id")
+            table.column(name).filled(-1).astype(np.int64) for name in ("thread_id", "time_ns", "stack_id")
         )
         process = np.full(len(thread), process_id, dtype=np.int64)
-        if "process_id" in found:
-            process = found.column("process_id").filled(-1).astype(np.int64)
-        took = found.column("Value").filled().astype(np.uint64)
+        if "process_id" in table:
+            process = table.column("process_id").filled(-1).astype(np.int64)
+        took = table.column("Value").filled().astype(np.uint64)
         known = np.flatnonzero((thread >= 0) & (thread != NO_THREAD))
         order = known[np.lexsort((start[known], thread[known], process[known]))]
         thread, process, start, stack = (part[order] for part in (thread, process, start, stack))
@@ -175,7 +175,7 @@ class Switches:
         over = same & (end[:-1] > start[1:])
         end[:-1] = np.where(over, start[1:], end[:-1])
         cut[:-1] |= over
-        return cls(thread, process, start, end, stack, int(cut.sum()), len(found) - len(known))
+        return cls(thread, process, start, end, stack, int(cut.sum()), len(table) - len(known))
 
     def __len__(self) -> int:
         return len(self.thread)
@@ -200,34 +200,34 @@ class Switches:
 
     def notes(self, spans: str, threads: str) -> list[Note]:
         """What a reader of these must know; the names are of the tables that it touches."""
-        found = []
+        notes = []
         if self.cut:
             text = (
                 f"{counted(self.cut, 'time')} off a processor overlapped the next one, or ran past the end: they are "
                 "cut"
             )
-            found.append(Note("cut-switches", "warning", text, (spans,), {"switches": self.cut}))
+            notes.append(Note("cut-switches", "warning", text, (spans,), {"switches": self.cut}))
         if self.nobodys:
             text = (
                 f"{counted(self.nobodys, 'switch', 'switches')} of threads that exited are of no thread, and left out"
             )
-            found.append(Note("nobodys-switches", "info", text, (threads,), {"switches": self.nobodys}))
-        return found
+            notes.append(Note("nobodys-switches", "info", text, (threads,), {"switches": self.nobodys}))
+        return notes
 
     def within(self, threads: Iterable[int], starts: Iterable[int], ends: Iterable[int]) -> list[int | None]:
         """How long each of these threads was off its processor from a start to an end; None for threads that were never
         switched."""
-        mine = dict(self.by_thread())
-        found: list[int | None] = []
+        by_thread = dict(self.by_thread())
+        lengths: list[int | None] = []
         for thread, start, end in zip(threads, starts, ends, strict=True):
-            rows = mine.get(int(thread))
+            rows = by_thread.get(int(thread))
             if rows is None:
-                found.append(None)
+                lengths.append(None)
                 continue
             first, last = np.searchsorted(self.end[rows], start, "right"), np.searchsorted(self.start[rows], end)
             inside = rows[int(first) : max(int(last), int(first))]
-            found.append(int((np.minimum(self.end[inside], end) - np.maximum(self.start[inside], start)).sum()))
-        return found
+            lengths.append(int((np.minimum(self.end[inside], end) - np.maximum(self.start[inside], start)).sum()))
+        return lengths
 
     def by_thread(self) -> Iterator[tuple[int, Ints]]:
         """Each thread with its rows."""
@@ -244,7 +244,7 @@ class SwitchFeed:
         """See the next events."""
         self._kept.take(narrowed(chunk, {SWITCH: SWITCH_COLUMNS}))
 
-    def found(self, context: Context) -> Switches:
+    def finish(self, context: Context) -> Switches:
         """All times off a processor."""
         process = -1 if context.process_id is None else context.process_id
         return Switches.of(self._kept.all((SWITCH,), context.nothing)[SWITCH].table, context.duration_ns, process)
@@ -256,9 +256,9 @@ def away_states(merged: MergedStacks) -> tuple[Ints, NDArray[np.bool_]]:
     edges = merged.offsets.tolist()
     values = merged.values.tolist()
     states, ended = np.zeros(len(leaf), dtype=np.int64), np.zeros(len(leaf), dtype=np.bool_)
-    for stack, told in enumerate(leaf):
+    for stack, tells in enumerate(leaf):
         why = why_away(merged.frames[frame] for frame in values[edges[stack] : edges[stack + 1]])
-        states[stack] = STATES.index(why.state_with(STATES[told] if told >= 0 else None))
+        states[stack] = STATES.index(why.state_with(STATES[tells] if tells >= 0 else None))
         ended[stack] = why.word == "exit"
     return states, ended
 

@@ -46,23 +46,23 @@ class RuntimeWork:
 
     def inside(self, time: Ints, thread: Ints) -> Ints:
         """For each kind of work, a row each, since when each moment of a thread lies in some; -1 for not at all."""
-        found = np.full((len(_WORK), len(time)), _NONE, dtype=np.int64)
+        begins = np.full((len(_WORK), len(time)), _NONE, dtype=np.int64)
         for row, work in enumerate(_WORK.values()):
             of_thread = dict(groups(thread)) if any(event in self._rows for event in work) else {}
             whose, begin, end = self._spans(*work) if of_thread else (time[:0],) * 3
-            for number, mine in groups(whose):
+            for number, rows in groups(whose):
                 uses = of_thread.get(number)
                 if uses is None:
                     continue
-                mine = mine[np.argsort(begin[mine], kind="stable")]
-                reach = np.maximum.accumulate(end[mine])
+                rows = rows[np.argsort(begin[rows], kind="stable")]
+                reach = np.maximum.accumulate(end[rows])
                 # Where one begins that lies in no other of its kind.
-                outer = np.append(True, begin[mine][1:] > reach[:-1])
-                since = np.maximum.accumulate(np.where(outer, begin[mine], 0))
-                place = np.searchsorted(begin[mine], time[uses], "right") - 1
+                outer = np.append(True, begin[rows][1:] > reach[:-1])
+                since = np.maximum.accumulate(np.where(outer, begin[rows], 0))
+                place = np.searchsorted(begin[rows], time[uses], "right") - 1
                 covered = (place >= 0) & (time[uses] < reach[place])
-                found[row, uses] = np.where(covered, since[place], _NONE)
-        return found
+                begins[row, uses] = np.where(covered, since[place], _NONE)
+        return begins
 
     def spans(self, name: str) -> tuple[Ints, Ints, Ints]:
         """The thread, begin and end of each work with this name of a frame."""

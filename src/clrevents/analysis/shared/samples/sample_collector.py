@@ -299,7 +299,7 @@ class SampleCollector(Collector[A_co]):
         """What the answer was made of; None before it is."""
 
     @abstractmethod
-    def answer(self, found: CollectedSamples) -> A_co:
+    def answer(self, collected: CollectedSamples) -> A_co:
         """Make the answer of all samples."""
 
     def take(self, chunk: ReportChunk) -> None:
@@ -409,13 +409,13 @@ class SampleCollector(Collector[A_co]):
         )
         return self.collected
 
-    def _check(self, found: Gathered) -> None:
+    def _check(self, gathered: Gathered) -> None:
         """KeyError for a weight that the event does not have, ValueError for one that is meaningless."""
         field = self._reader.field
-        if field is not None and found.event is not None:
-            Wanted.of((field,)).choose(found.payload, found.event[1])
+        if field is not None and gathered.event is not None:
+            Wanted.of((field,)).choose(gathered.payload, gathered.event[1])
             if not self._reader.timed:
-                check_weight(found.event, found.table.fields, field, self.texts)
+                check_weight(gathered.event, gathered.table.fields, field, self.texts)
 
     def _needs(self, event: tuple[str, str] | None) -> tuple[Need, ...]:
         if self._reader.timed:
@@ -442,34 +442,34 @@ def _occurs(event: tuple[str, str] | None, context: Context) -> bool:
 
 
 def _notes(samples: Samples, tables: tuple[str, ...], of_processors: bool) -> tuple[Note, ...]:
-    found = []
+    notes = []
     if of_processors and len(samples):
-        found.append(Note("processor-time", "info", CPU_CAVEAT, (*tables, "total")))
+        notes.append(Note("processor-time", "info", CPU_CAVEAT, (*tables, "total")))
     if samples.timed and len(samples):
         text = CAVEAT if samples.counted is None else f"{CAVEAT}, which has columns of its own: {COUNTED_CAVEAT}"
-        found.append(Note("clock-time", "info", text, (*tables, "total")))
+        notes.append(Note("clock-time", "info", text, (*tables, "total")))
         if samples.at_safe_points:
-            found.append(Note("safe-points", "info", SAFE_POINT_CAVEAT, tables))
+            notes.append(Note("safe-points", "info", SAFE_POINT_CAVEAT, tables))
     if not samples.running_told:
         text = f"{UNTOLD}: this time is unknown, and waits are lower bounds"
         notes_of = (*tables, "running_ns", "waiting_ns")
-        found.append(Note("running-unknown", "info", text, notes_of))
+        notes.append(Note("running-unknown", "info", text, notes_of))
     if samples.timed and samples.unsampled_total:
         took, whole = samples.unsampled_total, samples.total
         text = (
             f"{duration_text(took)} ({took / whole:.0%} of the time) were not sampled: what threads did then is unknown"
         )
-        found.append(Note("not-sampled", "info", text, (*tables, "unsampled_total"), {"unsampled_ns": took}))
+        notes.append(Note("not-sampled", "info", text, (*tables, "unsampled_total"), {"unsampled_ns": took}))
     if samples.cut is not None and samples.cut_text is not None:
         numbers = {"stacks": int(samples.cut.sum()), "weight": samples.cut_total}
-        found.append(Note("cut-stacks", "warning", samples.cut_text, (*tables, "cut_total"), numbers))
+        notes.append(Note("cut-stacks", "warning", samples.cut_text, (*tables, "cut_total"), numbers))
     if samples.unawaited is not None and samples.unawaited_text is not None:
         numbers = {"stacks": int(samples.unawaited.sum()), "weight": samples.weight_of(samples.unawaited)}
-        found.append(Note("unknown-awaits", "warning", samples.unawaited_text, tables, numbers))
+        notes.append(Note("unknown-awaits", "warning", samples.unawaited_text, tables, numbers))
     if samples.advice is not None:
         nameless = samples.nameless
         frames = counted(len(samples.frames), "frame")
         text = f"{nameless:,} of {frames} {'has' if nameless == 1 else 'have'} no name"
         numbers = {"nameless": nameless, "frames": len(samples.frames)}
-        found.append(Note("no-names", "warning", text, ("name",), numbers, samples.advice))
-    return tuple(found)
+        notes.append(Note("no-names", "warning", text, ("name",), numbers, samples.advice))
+    return tuple(notes)

@@ -191,8 +191,8 @@ class Samples:
     @property
     def total(self) -> int | float:
         """All weights together."""
-        found: int | float = self.weight.sum().item()
-        return found
+        sum_of_weights: int | float = self.weight.sum().item()
+        return sum_of_weights
 
     @property
     def on_processor(self) -> bool:
@@ -251,8 +251,8 @@ class Samples:
         places = [place for place, frame in enumerate(self.frames) if frame.reason == NOT_SAMPLED]
         if not places or not len(self):
             return np.zeros(len(self), dtype=np.bool_)
-        found: NDArray[np.bool_] = self.values[self.offsets[self.stack]] == places[0]
-        return found
+        mask: NDArray[np.bool_] = self.values[self.offsets[self.stack]] == places[0]
+        return mask
 
     @property
     def count(self) -> int:
@@ -280,8 +280,8 @@ class Samples:
 
     def of_process(self, process_id: int) -> Samples:
         """Those of one process; what does not say its process is of none."""
-        mine = np.array([thread.process_id == process_id for thread in self.threads], dtype=np.bool_)
-        return self._only(np.flatnonzero(mine[self.thread]))
+        of_process = np.array([thread.process_id == process_id for thread in self.threads], dtype=np.bool_)
+        return self._only(np.flatnonzero(of_process[self.thread]))
 
     def of_kind(self, kind: str | None) -> Samples:
         """Those whose innermost frame is of this kind of code: `kernel`, `native` or `managed`; None is unknown.
@@ -289,9 +289,9 @@ class Samples:
         Raises ValueError for another kind.
         """
         check_kind(kind)
-        mine = np.array([frame.kind == kind for frame in self.frames], dtype=np.bool_)
+        of_kind = np.array([frame.kind == kind for frame in self.frames], dtype=np.bool_)
         leaf = self.values[self.offsets[self.stack]] if len(self) else self.stack
-        return self._only(np.flatnonzero(mine[leaf]))
+        return self._only(np.flatnonzero(of_kind[leaf]))
 
     def shaped(
         self,
@@ -363,8 +363,8 @@ class Samples:
         codes = {"running": IN_MANAGED, "unknown": NOTHING}
         doing = np.array([codes.get(state, WAITING) for state in STATES], dtype=np.int64)[self.state]
         method = np.where(self.state == STATES.index("native"), leaf, doing)
-        held = ids[self.thread], counts.since(ids.tolist())[self.thread], self.time_ns, self._end_ns, method
-        return attrs.evolve(self, counted=divided(counts.windows, counts.ended_windows, *held))
+        columns = ids[self.thread], counts.since(ids.tolist())[self.thread], self.time_ns, self._end_ns, method
+        return attrs.evolve(self, counted=divided(counts.windows, counts.ended_windows, *columns))
 
     def by_processor(self) -> Samples:
         """The same weighted by the counted processor time, without those that have none.
@@ -375,8 +375,8 @@ class Samples:
             raise ValueError("the trace has no counts of processor time: record it on Linux with clrevents collect")
         used, _ = self.counted.of_samples(len(self))
         kept = np.flatnonzero(used > 0)
-        made = self._only(kept)
-        return attrs.evolve(made, weight=used[kept], timed=False)
+        samples = self._only(kept)
+        return attrs.evolve(samples, weight=used[kept], timed=False)
 
     @property
     def _end_ns(self) -> Ints:
@@ -392,12 +392,12 @@ class Samples:
         kept = np.flatnonzero(meets)
         if len(kept) == len(self) and window.whole:
             return self
-        made = self._only(kept)
+        samples = self._only(kept)
         return attrs.evolve(
-            made,
-            time_ns=np.maximum(made.time_ns, window.low),
-            weight=window.overlap(made.time_ns, made._end_ns),
-            counted=None if made.counted is None else made.counted.within(window),
+            samples,
+            time_ns=np.maximum(samples.time_ns, window.low),
+            weight=window.overlap(samples.time_ns, samples._end_ns),
+            counted=None if samples.counted is None else samples.counted.within(window),
         )
 
     def table(self, raw: bool = False) -> Table:
@@ -428,7 +428,7 @@ class Samples:
             *(
                 [from_values(ColumnType("int64"), [None] * len(self))] * 2
                 if self.counted is None
-                else [number_column("int64", held) for held in self.counted.of_samples(len(self))]
+                else [number_column("int64", column) for column in self.counted.of_samples(len(self))]
             ),
         )
         columns_of = (
@@ -481,13 +481,13 @@ class Samples:
 
     def frame_ids(self, stack: int) -> list[int]:
         """One stack's frames, innermost first."""
-        found: list[int] = self.values[self.offsets[stack] : self.offsets[stack + 1]].tolist()
-        return found
+        numbers: list[int] = self.values[self.offsets[stack] : self.offsets[stack + 1]].tolist()
+        return numbers
 
     def weight_of(self, mask: NDArray[np.bool_]) -> int | float:
         """The total weight of some samples."""
-        found: int | float = self.weight[mask].sum().item()
-        return found
+        weight: int | float = self.weight[mask].sum().item()
+        return weight
 
 
 def read_samples(
@@ -674,7 +674,7 @@ class SampleReader:
     @property
     def counts(self) -> Counts | None:
         """What the operating system counted; None if nothing."""
-        return self._counts.found()
+        return self._counts.finish()
 
     def read(
         self,
@@ -698,10 +698,10 @@ class SampleReader:
             return SampleColumns.of(table, field(table), owner, left_out=self._left_out)
 
         if self.allocations is not None:
-            name, held = self.allocations.best()
+            name, columns = self.allocations.best()
             if owner is not None:
-                held = attrs.evolve(held, process=np.full(len(held), owner, dtype=np.int64))
-            return ReadSamples(name, weigh_events(held.of_threads(threads), BYTES, window))
+                columns = attrs.evolve(columns, process=np.full(len(columns), owner, dtype=np.int64))
+            return ReadSamples(name, weigh_events(columns.of_threads(threads), BYTES, window))
         if self.away:
             table = self._kept.all((SWITCH,), nothing)[SWITCH].table
             away = Switches.of(table, end_ns, _NOBODY if owner is None else owner).of_threads(threads)
@@ -711,12 +711,14 @@ class SampleReader:
         selector = self.selectors[0]
         event = _SAMPLE_EVENT if self.timed else self._kept.all((selector,), nothing)[selector].event
         name = "" if event is None else event[1]
-        held = rows(selector, lambda _: self.field)
+        columns = rows(selector, lambda _: self.field)
         if not self.timed:
-            return ReadSamples(name, weigh_events(held.of_threads(threads), self._weight, window))
-        told = held.field is None or tells_running(info, self._versions, int((held.field == MANAGED).sum()), len(held))
-        weighed = weigh_times(held, window, self._stopped(owner), threads)
-        return ReadSamples(name, weighed, held, told)
+            return ReadSamples(name, weigh_events(columns.of_threads(threads), self._weight, window))
+        running_told = columns.field is None or tells_running(
+            info, self._versions, int((columns.field == MANAGED).sum()), len(columns)
+        )
+        weighed = weigh_times(columns, window, self._stopped(owner), threads)
+        return ReadSamples(name, weighed, columns, running_told)
 
     def _stopped(self, owner: int | None) -> dict[int, Ints]:
         """When the sampler stopped each process."""
@@ -755,13 +757,13 @@ def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
     accepts."""
     passes = passes_of(trace)
     columns = passes.columns(passes.selection(()), headers=("stack_id",), payloads=False)
-    found: Counter[tuple[str, str]] = Counter()
+    event_counts: Counter[tuple[str, str]] = Counter()
     for chunk in passes.chunks(columns):
         kinds, counts = np.unique(chunk.kinds[chunk.headers["stack_id"].values > 0], return_counts=True)
         for index, count in zip(kinds.tolist(), counts.tolist(), strict=True):
             key = columns.stream.kinds.all[index].key
-            found[key.provider, key.name] += count
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+            event_counts[key.provider, key.name] += count
+    return dict(sorted(event_counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def name_samples(
@@ -904,16 +906,16 @@ def _facts(samples: Samples) -> list[tuple[str, str]]:
     if not len(samples):
         return []
     first, last = int(samples.time_ns.min()), int(samples.time_ns.max())
-    found = [
+    facts = [
         ("total", _amount(samples, samples.total)),
         ("time", f"{moment_text(first)} to {moment_text(last)}"),
         ("stacks", f"{counted(len(samples.offsets) - 1, 'stack')} of {counted(len(samples.frames), 'frame')}"),
     ]
     if samples.unsampled_total:
-        found.append(("unsampled", _amount(samples, samples.unsampled_total)))
+        facts.append(("unsampled", _amount(samples, samples.unsampled_total)))
     if samples.cut_text is not None:
-        found.append(("cut", samples.cut_text))
-    return found if samples.advice is None else [*found, ("names", f"some are missing: {safe(samples.advice)}")]
+        facts.append(("cut", samples.cut_text))
+    return facts if samples.advice is None else [*facts, ("names", f"some are missing: {safe(samples.advice)}")]
 
 
 def _heaviest(samples: Samples) -> list[tuple[str, ...]]:

@@ -58,9 +58,9 @@ class NamePattern:
     def match(self, frame: StackFrame) -> tuple[str, ...] | None:
         """What was captured, if a frame matches; None if it does not."""
         for name in _names(frame, "!" in self.text, "(" in self.text):
-            found = self.match_text(name)
-            if found is not None:
-                return found
+            groups = self.match_text(name)
+            if groups is not None:
+                return groups
         return None
 
     def match_text(self, name: str) -> tuple[str, ...] | None:
@@ -113,8 +113,8 @@ class GroupRule:
 
     def group(self, frame: StackFrame) -> str | None:
         """The name of the group that a frame is in; None if it is in none of this rule."""
-        found = self.pattern.match(frame)
-        return None if found is None else _REFERENCE.sub(lambda number: found[int(number[1]) - 1], self.name)
+        captured = self.pattern.match(frame)
+        return None if captured is None else _REFERENCE.sub(lambda number: captured[int(number[1]) - 1], self.name)
 
 
 def name_patterns(option: str, text: str | None) -> tuple[NamePattern, ...]:
@@ -330,17 +330,17 @@ def _own_code(merged: MergedStacks, others: Mask) -> MergedStacks:
 def _grouped(merged: MergedStacks, rules: Sequence[GroupRule]) -> MergedStacks:
     """Frames under their groups' names; those that frames of the same group called are part of these."""
     known: Interned[str] = Interned()
-    found = [_group(frame, rules) for frame in merged.frames]
-    group = np.array([-1 if one is None else known[one[0]] for one in found], dtype=np.int64)
+    named_groups = [_group(frame, rules) for frame in merged.frames]
+    group = np.array([-1 if one is None else known[one[0]] for one in named_groups], dtype=np.int64)
     modules: dict[str, set[str]] = {}
     kinds: dict[str, set[CodeKind | None]] = {}
-    for frame, one in zip(merged.frames, found, strict=True):
+    for frame, one in zip(merged.frames, named_groups, strict=True):
         if one is not None:
             modules.setdefault(one[0], set()).add(frame.module)
             kinds.setdefault(one[0], set()).add(frame.kind)
     frames: Interned[StackFrame] = Interned()
     place = np.zeros(len(merged.frames), dtype=np.int64)
-    for number, (frame, one) in enumerate(zip(merged.frames, found, strict=True)):
+    for number, (frame, one) in enumerate(zip(merged.frames, named_groups, strict=True)):
         if one is not None:
             name, entry = one
             module = frame.module if entry or len(modules[name]) == 1 else ""
@@ -348,9 +348,9 @@ def _grouped(merged: MergedStacks, rules: Sequence[GroupRule]) -> MergedStacks:
             kind = frame.kind if entry or len(kinds[name]) == 1 else None
             frame = StackFrame(text, raw, module, kind=kind)
         place[number] = frames[frame]
-    mine, owner = group[merged.values], _owner(merged)
+    group_of_frame, owner = group[merged.values], _owner(merged)
     called = np.zeros(len(merged.values), dtype=np.bool_)
-    called[:-1] = (mine[:-1] >= 0) & (mine[:-1] == mine[1:]) & (owner[:-1] == owner[1:])
+    called[:-1] = (group_of_frame[:-1] >= 0) & (group_of_frame[:-1] == group_of_frame[1:]) & (owner[:-1] == owner[1:])
     return _only(merged, place[merged.values], ~called, tuple(frames))
 
 
@@ -378,13 +378,13 @@ def sampled_states(merged: MergedStacks, types: Ints, running_told: bool = True)
 
     Unless samples show whether a thread ran, only known waits are known.
     """
-    told = stack_states(merged.frames, merged.offsets, merged.values).leaf_state[merged.of]
-    outside = np.where(told < 0, _NATIVE, told)
+    states_of_stacks = stack_states(merged.frames, merged.offsets, merged.values).leaf_state[merged.of]
+    outside = np.where(states_of_stacks < 0, _NATIVE, states_of_stacks)
     if not running_told:
-        waits = np.isin(told, [STATES.index(state) for state in WAITING]) & (types == _EXTERNAL)
-        return np.where(waits, told, _UNKNOWN).astype(np.int8)
-    found = np.where(types == _MANAGED, _RUNNING, np.where(types == _EXTERNAL, outside, _UNKNOWN))
-    return found.astype(np.int8)
+        waits = np.isin(states_of_stacks, [STATES.index(state) for state in WAITING]) & (types == _EXTERNAL)
+        return np.where(waits, states_of_stacks, _UNKNOWN).astype(np.int8)
+    states = np.where(types == _MANAGED, _RUNNING, np.where(types == _EXTERNAL, outside, _UNKNOWN))
+    return states.astype(np.int8)
 
 
 def chosen_states(
@@ -405,10 +405,10 @@ def chosen_states(
         return tuple(name for name in WAITING if name in known)
     if state is None:
         return None
-    found = tuple(name for name in known if name == state)
-    if not found:
+    chosen = tuple(name for name in known if name == state)
+    if not chosen:
         raise ValueError(f"no state {state!r}; there are {', '.join(known)}")
-    return found
+    return chosen
 
 
 def tellable(states: Sequence[ThreadState]) -> bool:
@@ -418,8 +418,8 @@ def tellable(states: Sequence[ThreadState]) -> bool:
 
 def in_states(codes: StateCodes, states: Sequence[ThreadState]) -> NDArray[np.bool_]:
     """Which samples are in one of these states."""
-    found: NDArray[np.bool_] = np.isin(codes, [STATES.index(state) for state in states])
-    return found
+    mask: NDArray[np.bool_] = np.isin(codes, [STATES.index(state) for state in states])
+    return mask
 
 
 def folded(merged: MergedStacks) -> MergedStacks:
@@ -439,5 +439,5 @@ def used(merged: MergedStacks) -> MergedStacks:
     there = np.zeros(len(merged.frames), dtype=np.bool_)
     there[values] = True
     place = np.cumsum(there, dtype=merged.values.dtype) - 1
-    frames = tuple(frame for frame, mine in zip(merged.frames, there.tolist(), strict=True) if mine)
+    frames = tuple(frame for frame, is_used in zip(merged.frames, there.tolist(), strict=True) if is_used)
     return MergedStacks(of, ends, place[values] if len(values) else values, frames)

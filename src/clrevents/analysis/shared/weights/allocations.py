@@ -158,22 +158,22 @@ class AllocationRows:
 
         Empty without a source.
         """
-        held = {name: SampleColumns.joined(parts) for name, parts in self._parts.items()}
+        by_event = {name: SampleColumns.joined(parts) for name, parts in self._parts.items()}
         # Not twice: there may be millions.
-        self._parts = {name: [rows] for name, rows in held.items()}
-        found: dict[str, list[SampleColumns]] = {}
-        processes = np.unique(np.concatenate([_NONE, *(rows.process for rows in held.values())])).tolist()
+        self._parts = {name: [rows] for name, rows in by_event.items()}
+        chosen: dict[str, list[SampleColumns]] = {}
+        processes = np.unique(np.concatenate([_NONE, *(rows.process for rows in by_event.values())])).tolist()
         for process in processes:
-            mine = held
+            own = by_event
             if len(processes) > 1:
-                mine = {name: rows.take(np.flatnonzero(rows.process == process)) for name, rows in held.items()}
-            seen = {source: sum(len(mine.get(name, ())) for name in names) for source, names in EVENTS.items()}
+                own = {name: rows.take(np.flatnonzero(rows.process == process)) for name, rows in by_event.items()}
+            seen = {source: sum(len(own.get(name, ())) for name in names) for source, names in EVENTS.items()}
             source = best_source(seen)
             for name in () if source is None else EVENTS[source]:
-                if name in mine:
-                    found.setdefault(name, []).append(mine[name])
-        event = max(found, key=lambda name: sum(map(len, found[name])), default="")
-        return event.partition("/")[2], SampleColumns.joined([part for parts in found.values() for part in parts])
+                if name in own:
+                    chosen.setdefault(name, []).append(own[name])
+        event = max(chosen, key=lambda name: sum(map(len, chosen[name])), default="")
+        return event.partition("/")[2], SampleColumns.joined([part for parts in chosen.values() for part in parts])
 
 
 def certainty(event: str) -> str | None:

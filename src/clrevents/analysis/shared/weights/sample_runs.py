@@ -83,8 +83,8 @@ class Sampling:
     def near(self, last: Ints, first: Ints) -> NDArray[np.bool_]:
         """Whether a thread with no sample from `last` to `first` went on with what it did."""
         apart = first - last - (self._late_before(first) - self._late_before(last))
-        found: NDArray[np.bool_] = apart <= HELD * self.period_ns
-        return found
+        mask: NDArray[np.bool_] = apart <= HELD * self.period_ns
+        return mask
 
     def sides(self, last: Ints, first: Ints) -> tuple[Ints, Ints]:
         """Until when the earlier of two samples of a thread holds, and from when on the later one; equal if near."""
@@ -100,8 +100,8 @@ class Sampling:
         place = np.searchsorted(self.late_from, times, side="right")
         last = np.maximum(place - 1, 0)
         inside = np.minimum(times, self.late_until[last]) - self.late_from[last]
-        found: Ints = np.where(place > 0, before[last] + inside, 0)
-        return found
+        late: Ints = np.where(place > 0, before[last] + inside, 0)
+        return late
 
 
 MANAGED: Final = 2
@@ -178,24 +178,24 @@ class RunMaker:
         self._waiting, self._count = [], 0
         if self._period is None:
             self._period = period_of(thread, time)
-        held = HELD * self._period
+        reach = HELD * self._period
         single = SampleRuns(thread, time, time, stack_id, type, _UNTIMED, 0)
         known = single if self._open is None else _joined([self._open, single], _UNTIMED, 0)
         order = np.lexsort((known.first, known.thread))
         thread, first, last = known.thread[order], known.first[order], known.last[order]
         stack_id, type = known.stack_id[order], known.type[order]
         begins = changes(thread, stack_id, type)
-        begins[1:] |= first[1:] - last[:-1] > held
+        begins[1:] |= first[1:] - last[:-1] > reach
         starts = np.flatnonzero(begins)
         ends = np.append(starts[1:], len(order)) - 1
-        made = SampleRuns(
+        runs = SampleRuns(
             thread[starts], first[starts], last[ends], stack_id[starts], type[starts], _UNTIMED, self._samples
         )
         # The last run of each thread may go on.
-        done = np.zeros(len(made), dtype=np.bool_)
-        done[:-1] = made.thread[1:] == made.thread[:-1]
-        self._parts.append(_some(made, done))
-        self._open = _some(made, ~done)
+        done = np.zeros(len(runs), dtype=np.bool_)
+        done[:-1] = runs.thread[1:] == runs.thread[:-1]
+        self._parts.append(_some(runs, done))
+        self._open = _some(runs, ~done)
 
 
 def _some(runs: SampleRuns, which: NDArray[np.bool_]) -> SampleRuns:
@@ -229,10 +229,10 @@ def stretches(runs: SampleRuns, duration_ns: int, over_gaps_ns: int | None = Non
     same = runs.thread[1:] == runs.thread[:-1]
     last, first = runs.last[:-1], runs.first[1:]
     near = runs.sampling.near(last, first)
-    held = runs.sampling.half_ns if over_gaps_ns is None else over_gaps_ns
+    reach = runs.sampling.half_ns if over_gaps_ns is None else over_gaps_ns
     middle = last + (first - last) // 2
-    starts[1:][same] = np.where(near, middle, np.maximum(first - held, middle))[same]
-    ends[:-1][same] = np.where(near, middle, np.minimum(last + held, middle))[same]
+    starts[1:][same] = np.where(near, middle, np.maximum(first - reach, middle))[same]
+    ends[:-1][same] = np.where(near, middle, np.minimum(last + reach, middle))[same]
     return np.maximum(starts, 0), np.maximum(np.minimum(ends, duration_ns), 0)
 
 
@@ -255,8 +255,8 @@ def unseen(runs: SampleRuns, thread: NDArray[np.uint64], since: Ints) -> NDArray
     before = np.maximum(np.searchsorted(low, moment, side="right") - 1, 0)
     after = sampled[-1] - sampled[before] + np.maximum(reach[before] - moment, 0)
     long = TOLERATED * runs.period_ns
-    found: NDArray[np.bool_] = seen & (since - last <= long) & (after > long)
-    return found
+    mask: NDArray[np.bool_] = seen & (since - last <= long) & (after > long)
+    return mask
 
 
 SAMPLER_EVENTS: Final = (SAMPLES, SUSPENDING)
@@ -300,34 +300,34 @@ class ThreadEnds:
         self._lives: dict[int, list[tuple[int, int]]] = {}
         names = ("time_ns", "ManagedThreadID", "OSThreadID", "thread_id")
         rows = sorted(_rows(created, *names))
-        told = whole_of((row[2] for row in rows), {*runs.thread.tolist(), *(row[3] for row in rows)})
-        for (time, pointer, _, by), system in zip(rows, told, strict=True):
-            mine = ends.get(pointer, [])
-            place = bisect_right(mine, time)
+        threads = whole_of((row[2] for row in rows), {*runs.thread.tolist(), *(row[3] for row in rows)})
+        for (time, pointer, _, by), system in zip(rows, threads, strict=True):
+            ends_of_pointer = ends.get(pointer, [])
+            place = bisect_right(ends_of_pointer, time)
             lives = self._lives.setdefault(system or by, [])
             if lives:
                 # Its id is used again, so that the one before is gone.
                 lives[-1] = lives[-1][0], min(lives[-1][1], time)
-            lives.append((time, mine[place] if place < len(mine) else FOREVER))
+            lives.append((time, ends_of_pointer[place] if place < len(ends_of_pointer) else FOREVER))
 
     def after(self, thread: NDArray[np.uint64], since: Ints) -> Ints:
         """When each thread, which lived at a moment, ended; `FOREVER` where that is unknown."""
-        found = np.full(len(thread), FOREVER, dtype=np.int64)
+        ends = np.full(len(thread), FOREVER, dtype=np.int64)
         gone = unseen(self._runs, thread, since)
         if gone.any():
             last = self._runs.last[np.searchsorted(self._runs.thread, thread[gone], side="right") - 1]
-            found[gone] = np.maximum(last + self._runs.sampling.half_ns, since[gone])
+            ends[gone] = np.maximum(last + self._runs.sampling.half_ns, since[gone])
         for row, (number, moment) in enumerate(zip(thread.tolist(), since.tolist(), strict=True)):
             lives = self._lives.get(number, ())
             for start, end in lives:
                 # What began before the first creation was of a thread that had the id before.
                 if start > moment:
-                    found[row] = min(found[row], start)
+                    ends[row] = min(ends[row], start)
                     break
                 if end > moment:
-                    found[row] = min(found[row], end)
+                    ends[row] = min(ends[row], end)
                     break
-        return found
+        return ends
 
 
 def _rows(events: Gathered, *names: str) -> list[tuple[int, ...]]:

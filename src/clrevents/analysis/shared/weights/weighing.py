@@ -85,9 +85,9 @@ class SampleColumns:
         """
         if left_out is not None and len(table) and left_out[0] in table:
             flags = table.column(left_out[0]).filled(0).astype(np.int64)
-            made = cls.of(table, field, process_id, values)
+            columns = cls.of(table, field, process_id, values)
             order = np.argsort(near_times(table.column("time_ns").filled(_UNKNOWN).astype(np.int64))[0], kind="stable")
-            return made.take(np.flatnonzero(flags[order] & left_out[1] == 0))
+            return columns.take(np.flatnonzero(flags[order] & left_out[1] == 0))
         if not len(table):
             none: Ints = np.zeros(0, dtype=np.int64)
             return cls(none, none, none, none, None if field is None and values is None else none)
@@ -100,8 +100,8 @@ class SampleColumns:
         if field is not None and table.column(field).type == ColumnType("string"):
             numbers, texts = numbered(table.column(field).tolist())
             return cls(time, thread, process, stack_id, numbers, tuple(texts))._ordered()
-        held = values if field is None else table.column(field).filled()
-        return cls(time, thread, process, stack_id, held)._ordered()
+        field_values = values if field is None else table.column(field).filled()
+        return cls(time, thread, process, stack_id, field_values)._ordered()
 
     @classmethod
     def joined(cls, parts: Sequence[SampleColumns]) -> SampleColumns:
@@ -169,11 +169,11 @@ def weigh_times(
     is the first after a gap; the rest is a row of its own. `stops` are when the sampler stopped each process. A
     window's first stack is the one that a thread was seen with before.
     """
-    held = []
+    parts = []
     for process in sorted({*rows.process.tolist()}) or [_UNKNOWN]:
-        mine = rows.take(np.flatnonzero(rows.process == process))
-        held.append(_held(mine, Sampling.of(mine.thread, mine.time, stops.get(process, rows.time[:0]))))
-    rows, since, until, gap = _joined(held)
+        own = rows.take(np.flatnonzero(rows.process == process))
+        parts.append(_sampled(own, Sampling.of(own.thread, own.time, stops.get(process, rows.time[:0]))))
+    rows, since, until, gap = _joined(parts)
     meets = window.meets(since, until) & (window.high > window.low)
     if thread_ids is not None:
         meets &= np.isin(rows.thread, list(thread_ids))
@@ -186,11 +186,11 @@ def weigh_times(
     return WeighedColumns(rows, shown, weight, "nanoseconds", external, gap[kept] == _ALONE, np.maximum(gap[kept], -1))
 
 
-_Held: TypeAlias = tuple[SampleColumns, Ints, Ints, Ints]
+_Spans: TypeAlias = tuple[SampleColumns, Ints, Ints, Ints]
 """Samples, and time that none covers: from when to when each lasts, and how long after it the next sample is."""
 
 
-def _held(rows: SampleColumns, sampling: Sampling) -> _Held:
+def _sampled(rows: SampleColumns, sampling: Sampling) -> _Spans:
     """The samples of one process, and then the time that none covers."""
     order = np.lexsort((rows.time, rows.thread))
     same = rows.thread[order][1:] == rows.thread[order][:-1]
@@ -207,7 +207,7 @@ def _held(rows: SampleColumns, sampling: Sampling) -> _Held:
     return _joined([(rows, since, until, apart), (alone, low, high, none + _ALONE)])
 
 
-def _joined(parts: Sequence[_Held]) -> _Held:
+def _joined(parts: Sequence[_Spans]) -> _Spans:
     """All of them, one part after the other."""
     since, until, gap = (np.concatenate([part[place] for part in parts]) for place in (1, 2, 3))
     return SampleColumns.behind([part[0] for part in parts]), since, until, gap
@@ -218,9 +218,9 @@ def weigh_events(rows: SampleColumns, weight: str | None, window: TimeWindow) ->
 
     ValueError for weights that are below zero, not finite or too large together.
     """
-    held = window.holds(rows.time)
+    in_window = window.holds(rows.time)
     # There may be millions: each copy of them counts.
-    rows = rows if held.all() else rows.take(np.flatnonzero(held))
+    rows = rows if in_window.all() else rows.take(np.flatnonzero(in_window))
     if weight is None or rows.field is None or rows.texts is not None:
         return WeighedColumns(rows, rows.time, np.ones(len(rows), dtype=np.int64), "count")
     return WeighedColumns(rows, rows.time, _weights(rows.field, weight), unit_of(weight))
