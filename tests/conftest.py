@@ -20,6 +20,9 @@ from project_files import NEEDS_SHARED
 
 pytest_plugins = ["not_run"]
 
+# pytest-xdist gives its workers a width of 80 columns: tests that ask for a width say so.
+os.environ.pop("COLUMNS", None)
+
 settings.register_profile(
     "ci",
     max_examples=25,

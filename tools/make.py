@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import operator
+import os
 import sys
 from pathlib import Path
 from typing import Final
@@ -42,6 +43,9 @@ def main() -> int:
                 print(f"{path.relative_to(ROOT)} is out of date: run python tools/make.py {what}")
             else:
                 path.write_text(text, encoding="utf-8", newline="\n")
+        if what == "index" and stale and not given.check:
+            # The registry of this process was read by the old one.
+            os.execv(sys.executable, [sys.executable, *sys.argv])
     return 1 if given.check and stale else 0
 
 

@@ -37,6 +37,7 @@ from clrevents.cli.reading import (
     with_option,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
+from clrevents.export.file_formats import SUFFIXES, VIEWERS, file_format, near_suffix
 from clrevents.schema.registry import short_event
 
 _LISTED: Final = 8
@@ -49,7 +50,7 @@ _TRACES: Final = (".nettrace", ".netperf")
 @click.option(
     "--format",
     "format",
-    type=click.Choice(["parquet", "arrow", "csv", "jsonl"]),
+    type=click.Choice(tuple(dict.fromkeys(SUFFIXES["table"].values()))),
     help="File format. [default: by OUT's suffix, or parquet]",
 )
 @click.option(
@@ -112,7 +113,6 @@ def command(
     Each trace's folder also has _headers (a row per event), _stacks, and _trace.json with facts about the trace.
     Folders and files appear only when complete.
     """
-    from clrevents.export.file_formats import file_format
     from clrevents.export.files.tables import Options
 
     files, selectors = _told_apart(things)
@@ -202,7 +202,6 @@ def _single(out: str) -> str | None:
         raise click.UsageError("export writes files; use `clrevents events --json` for standard output")
     if out.endswith(("/", os.sep)) or os.path.isdir(out):
         return None
-    from clrevents.export.file_formats import file_format, near_suffix
     from clrevents.fleet.trace_paths import ENDINGS
 
     if out.lower().endswith(ENDINGS):
@@ -261,7 +260,6 @@ def _timeline(
     fail_on: FailOn,
 ) -> int:
     from clrevents._util.outputs import whole_file
-    from clrevents.export.file_formats import VIEWERS
     from clrevents.export.look import Look
     from clrevents.export.timeline.timeline_file import write_timeline
 
