@@ -103,8 +103,13 @@ def rows_of(tab: Any) -> list[list[str]]:
 
 def check_functions(tab: Any, wanted: dict[str, tuple[float, float]]) -> None:
     """Each row of the list within what its digits tell."""
-    rows = [cells for cells in rows_of(tab) if cells[0].endswith("%)")]
-    shown = {name: (value_of(total), value_of(own)) for total, own, name in rows}
+    for _ in range(50):
+        rows = [cells for cells in rows_of(tab) if cells[0].endswith("%)")]
+        shown = {name: (value_of(total), value_of(own)) for total, own, name in rows}
+        if {name for name, values in shown.items() if any(values)} == set(wanted):
+            break
+        # The list is drawn some time after the key was pressed.
+        tab.wait_for_timeout(100)
     assert len(shown) == len(rows)
     assert {name for name, values in shown.items() if any(values)} == set(wanted)
     for name, (total, own) in wanted.items():

@@ -99,7 +99,9 @@ def test_no_wait_ends_after_tracing_stopped_and_open_ones_are_in_sums(shared: Sh
     assert not lossy or losses
     for table in (locks.locks, locks.methods, locks.threads):
         managed = [row for row in table if not getattr(row, "native", False)]
-        assert lossy or sum(row.waited_ns for row in managed) == (waited.value or 0)
+        told = sum(row.waited_ns for row in managed)
+        # Of a wait that reaches over lost events, the total counts what is sure.
+        assert lossy or told == (waited.value or 0) or (losses and waited.low is not None and told > waited.low)
     rows: dict[int, int] = defaultdict(int)
     for row in locks.contentions:
         if row.open and not row.native:
