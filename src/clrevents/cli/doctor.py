@@ -31,8 +31,8 @@ from clrevents.analysis.framework.model.conditions import limit_of
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import SeenKinds
 from clrevents.analysis.framework.render.show import note_text
+from clrevents.analysis.framework.run.answerable import seen_kind
 from clrevents.analysis.framework.run.asking import ReportFeed
-from clrevents.analysis.framework.run.report_reading import seen_kind
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.cli.live_report import LiveQuestion, live_options
 from clrevents.cli.output import Output, safe, say, wide_option

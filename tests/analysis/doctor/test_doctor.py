@@ -19,9 +19,8 @@ from clrevents.analysis.doctor.rule import Ailment, Case, Unknown
 from clrevents.analysis.doctor.rulebook import FAMILIES, RULES
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import coverage
-from clrevents.analysis.framework.run.answerable import needs_of
+from clrevents.analysis.framework.run.answerable import needs_of, seen_kinds
 from clrevents.analysis.framework.run.asking import ask
-from clrevents.analysis.framework.run.report_reading import seen_kinds
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.events import ThreadCreated_V0, ThreadFlags
 from clrevents.testing.builder import TraceBuilder

@@ -23,9 +23,9 @@ from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import NEVER, ONLY_MACHINE, SeenKinds, coverage, met
-from clrevents.analysis.framework.run.answerable import needs_of
+from clrevents.analysis.framework.run.answerable import needs_of, seen_kinds
 from clrevents.analysis.framework.run.asking import ask, find_report
-from clrevents.analysis.framework.run.report_reading import Asked, seen_kinds
+from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.errors import TraceError

@@ -7,14 +7,22 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
+from typing import Any
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.model.needs import Need, coverage, missing_notes, record_needs, recordable
+from clrevents.analysis.framework.model.needs import (
+    Need,
+    SeenKind,
+    SeenKinds,
+    coverage,
+    missing_notes,
+    record_needs,
+    recordable,
+)
 from clrevents.analysis.framework.run._report_index import REPORTS
 from clrevents.analysis.framework.run.listing import ROOM, report_names
-from clrevents.analysis.framework.run.report_reading import seen_kinds
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage
-from clrevents.trace import Trace
+from clrevents.trace import Trace, passes_of
 
 
 @frozen
@@ -26,6 +34,16 @@ class Answerable:
     coverage: Coverage
     missing: tuple[str, ...]
     record: str
+
+
+def seen_kinds(trace: Trace) -> SeenKinds:
+    """The kinds of event that occur in a trace."""
+    scan = passes_of(trace).scan(raising=False)
+    return SeenKinds.of((seen_kind(kind) for kind in scan.kinds if kind.key in scan.counts), trace.info)
+
+
+def seen_kind(kind: Any) -> SeenKind:
+    return SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level)
 
 
 def asked_and_needed(name: str) -> tuple[str, tuple[Need, ...]]:

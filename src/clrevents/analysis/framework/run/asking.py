@@ -18,6 +18,7 @@ from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import AnyReport, ReportDeclaration, WindowOptions, parameters_of
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
+from clrevents.analysis.framework.run.answerable import seen_kind
 from clrevents.analysis.framework.run.listing import ROOM
 from clrevents.analysis.framework.run.listing import report_names as report_names
 from clrevents.analysis.framework.run.report_reading import (
@@ -29,7 +30,6 @@ from clrevents.analysis.framework.run.report_reading import (
     busiest_processes,
     kinds_of_processes,
     patient,
-    seen_kind,
 )
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import holes_of, stack_holes, trace_holes

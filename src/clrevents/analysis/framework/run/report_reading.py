@@ -22,7 +22,8 @@ from clrevents._util.version import __version__
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk
 from clrevents.analysis.framework.model.declaration import AnyReport
-from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
+from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
+from clrevents.analysis.framework.run.answerable import seen_kind, seen_kinds
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
     FOREVER,
@@ -52,12 +53,6 @@ if TYPE_CHECKING:
     from clrevents.symbols.async_stacks import AsyncStacks
 
 
-def seen_kinds(trace: Trace) -> SeenKinds:
-    """The kinds of event that occur in a trace."""
-    scan = passes_of(trace).scan(raising=False)
-    return SeenKinds.of((seen_kind(kind) for kind in scan.kinds if kind.key in scan.counts), trace.info)
-
-
 def kinds_of_processes(trace: Trace) -> KindsOfProcesses:
     """The same by process, which takes a pass over the headers of a trace that has several."""
     passes = passes_of(trace)
@@ -70,10 +65,6 @@ def kinds_of_processes(trace: Trace) -> KindsOfProcesses:
         pairs |= set(map(tuple, np.unique(np.column_stack((numbers, chunk_kinds)), axis=0).tolist()))
     kinds = pass_.stream.kinds.all
     return KindsOfProcesses.of((None if p < 0 else p, seen_kind(kinds[index])) for p, index in sorted(pairs))
-
-
-def seen_kind(kind: Any) -> SeenKind:
-    return SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level)
 
 
 def busiest_processes(trace: Trace, selectors: Sequence[str], most: int) -> frozenset[int | None] | None:
