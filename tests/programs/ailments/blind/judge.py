@@ -11,12 +11,14 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
-import clrevents
-
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[3] / "tools"))
+from judge_doctor import answers  # noqa: E402
+
 LOCK = {"lock-contention", "lock-held-long", "reader-writer-lock"}
 KINDS: dict[str, set[str]] = {
     "cpu.hot": {"hot-method", "hot-path", "costly-call", "one-core"},
@@ -73,37 +75,33 @@ def is_culprit(method: str | None, label: str) -> bool:
     return spelled.endswith(f"{kind.replace('+', '.')}.{name}") if spelled else False
 
 
-def findings(trace: Path) -> list[Any]:
-    with clrevents.open(trace) as opened:
-        return [row for row in opened.doctor().findings if row.state == "found"]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     families: dict[str, Any] = json.loads((HERE / "labels.json").read_text(encoding="utf-8"))["families"]
     sick = hit = right = well = false = 0
-    for trace in sorted(folder.glob("*.nettrace")):
+    for name, rows in answers(sorted(folder.glob("*.nettrace"))).items():
+        trace = Path(name)
         family, variant, _ = trace.stem.rsplit("-", 2)
         label = families[family]
         asked = label["ailment"]
         wanted = {asked} if isinstance(asked, str) else set(asked)
         allowed = set(label[variant].get("may_be_said") or ())
-        said = [row for row in findings(trace) if row.rule not in BESIDE]
-        words = "; ".join(f"{row.rule}: {row.title} ({row.culprit})" for row in said) or "nothing"
+        said = [row for row in rows if row["state"] == "found" and row["rule"] not in BESIDE]
+        words = "; ".join("{rule}: {title} ({culprit})".format(**row) for row in said) or "nothing"
         if variant == "sick":
             sick += 1
-            meant = [row for row in said if KINDS.get(row.rule, set()) & wanted]
+            meant = [row for row in said if KINDS.get(row["rule"], set()) & wanted]
             hit += bool(meant)
-            named = any(is_culprit(row.culprit, one) for row in meant for one in label["sick"]["culprits"])
+            named = any(is_culprit(row["culprit"], one) for row in meant for one in label["sick"]["culprits"])
             right += named
             if not meant or not named:
                 what = "culprit" if meant else "missed"
                 print(f"{what} {trace.stem}: {asked} in {', '.join(label['sick']['culprits'])}; said {words}")
         else:
             well += 1
-            wrong = [row for row in said if not KINDS.get(row.rule, set()) & allowed]
+            wrong = [row for row in said if not KINDS.get(row["rule"], set()) & allowed]
             false += bool(wrong)
             if wrong:
                 print(f"false {trace.stem}: {label[variant]['conclusion']} Said {words}")
