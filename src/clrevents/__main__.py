@@ -2,12 +2,13 @@
 
 import sys
 
-from clrevents._util.process import tune_process
+from clrevents._util.process import repeat_lost_interrupts, tune_process
 
 
 def main() -> None:
     # First: imports make many objects, and no garbage.
     tune_process()
+    repeat_lost_interrupts()
     try:
         from clrevents.cli import main as command
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import subprocess
 import sys
@@ -120,6 +121,32 @@ def test_interrupt_gives_130(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path
     result = run("info", tmp_path / "a.nettrace")
     assert result.exit_code == 130
     assert result.stderr.strip() == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_an_interrupt_that_python_swallows_ends_it_too(command: list[str], process_environment: dict[str, str]) -> None:
+    """An exception in the callback of a weak reference, which a collection of garbage runs, is ignored by Python."""
+    script = """
+import signal, sys, time, weakref
+import clrevents
+from clrevents.__main__ import main
+
+class Thing:
+    pass
+
+def interrupted(*_, **__):
+    thing = Thing()
+    reference = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+    del thing
+    time.sleep(30)
+    raise ValueError("was not interrupted")
+
+clrevents.open = interrupted
+sys.argv[1:] = ["info", "x"]
+main()
+"""
+    done = subprocess.run([command[0], "-c", script], capture_output=True, env=process_environment, timeout=60)
+    assert (done.returncode, done.stderr.strip()) == (130, b"")
 
 
 def test_a_fault_of_our_own_is_a_sentence_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+import sys
 from typing import Final
 
 # Larger than what is allocated for a few windows before it is freed, smaller than glibc's largest threshold.
@@ -35,6 +37,28 @@ def tune_process() -> None:
     first, *rest = gc.get_threshold()
     if first:
         gc.set_threshold(*map(max, (first, *rest), _THRESHOLDS))
+
+
+def repeat_lost_interrupts() -> None:
+    """Let an interrupt that came at a bad moment end the program all the same.
+
+    Python raises KeyboardInterrupt in whatever runs next. After a collection of garbage that is often the callback of a
+    weak reference, from which nothing can be raised: it is reported as ignored, and the program goes on.
+    """
+    report = sys.unraisablehook
+
+    def repeat(lost: sys.UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            import threading
+
+            # From another thread, a moment later: at once, it would be lost again.
+            main = threading.main_thread().ident
+            threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGINT)).start()
+        else:
+            report(lost)
+
+    if hasattr(signal, "pthread_kill"):
+        sys.unraisablehook = repeat
 
 
 def leave_out_threads() -> None:
