@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
-from typing import Any, Final, TypeVar, cast, dataclass_transform
+from typing import Any, Final, NamedTuple, TypeVar, cast, dataclass_transform
 
 import attrs
 
@@ -63,9 +63,17 @@ C = TypeVar("C", bound=type)
 _VERSIONED = re.compile(r"(.+)_V(\d+)")
 
 
+class EventGroup(NamedTuple):
+    """What several events of one provider share."""
+
+    provider: str
+    keywords: int
+    level: int
+
+
 @dataclass_transform(frozen_default=True)
 def event(
-    provider: str,
+    provider: str | EventGroup,
     *,
     id: int,
     version: int,
@@ -83,17 +91,21 @@ def event(
     The class body lists the fields in wire order, with types from `clrevents.types`. A version that only adds fields
     is a subclass of the previous one. Returns the class as an immutable record.
 
-    `provider` is the provider's full name, `id` the event id and `version` the version of the layout. The event's
-    `name` defaults to the class name without `_V<n>`; `aliases` are additional names that select it. `keywords` and
-    `level` are for documentation only and default to those of the extended version. `registry` defaults to the
-    global one. With `only_undescribed`, the class is used only for traces that do not describe the event's fields
-    themselves. `otherwise` is a class made by `@struct`: payloads that do not fit this class exactly, but do fit that
-    one, are its records.
+    `provider` is the provider's full name, or a group that has it, `id` the event id and `version` the version of the
+    layout. The event's `name` defaults to the class name without `_V<n>`; `aliases` are additional names that select
+    it. `keywords` and `level` are for documentation only and default to those of the extended version. `registry`
+    defaults to the global one. With `only_undescribed`, the class is used only for traces that do not describe the
+    event's fields themselves. `otherwise` is a class made by `@struct`: payloads that do not fit this class exactly,
+    but do fit that one, are its records.
 
     Registering the same class again replaces it, for example when a notebook cell is rerun. Raises ValueError if
     another class has the same provider, id and version, unless `replace` is true, and TypeError for a malformed
     annotation or a class name whose `_V<n>` is not `version`.
     """
+    if isinstance(provider, EventGroup):
+        full_name, keywords, level = provider
+    else:
+        full_name = provider
 
     def decorate(cls: C) -> C:
         record = make_record(cls, sys._getframe(1))
@@ -103,7 +115,7 @@ def event(
         else:
             mask = extended.keywords
         info = EventInfo(
-            provider=provider,
+            provider=full_name,
             id=id,
             version=version,
             name=name or event_name(cls.__name__, version),

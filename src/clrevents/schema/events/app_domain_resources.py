@@ -2,11 +2,14 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import EventGroup, event, struct
 from clrevents.schema.flags import OpenFlag
 from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 from clrevents.schema.types import UInt16, UInt32, UInt64
+
+APP_DOMAINS = EventGroup(RUNTIME, RuntimeKeyword.AppDomainResourceManagement, level=4)
+APP_DOMAIN_THREADS = EventGroup(RUNTIME, RuntimeKeyword.AppDomainResourceManagement | RuntimeKeyword.Threading, level=4)
 
 
 class ThreadFlags(OpenFlag):
@@ -17,14 +20,7 @@ class ThreadFlags(OpenFlag):
     ThreadPoolWorker = 0x4
 
 
-@event(
-    RUNTIME,
-    id=83,
-    version=0,
-    aliases=("AppDomainResourceManagement/MemAllocated",),
-    keywords=RuntimeKeyword.AppDomainResourceManagement,
-    level=4,
-)
+@event(APP_DOMAINS, id=83, version=0, aliases=("AppDomainResourceManagement/MemAllocated",))
 class AppDomainMemAllocated_V0:
     """Bytes that an application domain has allocated since it was created."""
 
@@ -33,14 +29,7 @@ class AppDomainMemAllocated_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=84,
-    version=0,
-    aliases=("AppDomainResourceManagement/MemSurvived",),
-    keywords=RuntimeKeyword.AppDomainResourceManagement,
-    level=4,
-)
+@event(APP_DOMAINS, id=84, version=0, aliases=("AppDomainResourceManagement/MemSurvived",))
 class AppDomainMemSurvived_V0:
     """Bytes of an application domain, and of the process, that survived the last collection."""
 
@@ -62,26 +51,12 @@ class ManagedThreadFields:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=85,
-    version=0,
-    aliases=("AppDomainResourceManagement/ThreadCreated",),
-    keywords=RuntimeKeyword.AppDomainResourceManagement | RuntimeKeyword.Threading,
-    level=4,
-)
+@event(APP_DOMAIN_THREADS, id=85, version=0, aliases=("AppDomainResourceManagement/ThreadCreated",))
 class ThreadCreated_V0(ManagedThreadFields):
     """A managed thread was created, or a native thread was registered with the runtime."""
 
 
-@event(
-    RUNTIME,
-    id=86,
-    version=0,
-    aliases=("AppDomainResourceManagement/ThreadTerminated",),
-    keywords=RuntimeKeyword.AppDomainResourceManagement | RuntimeKeyword.Threading,
-    level=4,
-)
+@event(APP_DOMAIN_THREADS, id=86, version=0, aliases=("AppDomainResourceManagement/ThreadTerminated",))
 class ThreadTerminated_V0:
     """A managed thread ended."""
 
@@ -90,14 +65,7 @@ class ThreadTerminated_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=87,
-    version=0,
-    aliases=("AppDomainResourceManagement/DomainEnter",),
-    keywords=RuntimeKeyword.AppDomainResourceManagement | RuntimeKeyword.Threading,
-    level=4,
-)
+@event(APP_DOMAIN_THREADS, id=87, version=0, aliases=("AppDomainResourceManagement/DomainEnter",))
 class ThreadDomainEnter_V0:
     """A thread entered an application domain."""
 

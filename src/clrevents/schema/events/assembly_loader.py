@@ -2,11 +2,13 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import EventGroup, event
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.types import Boolean, Int32, UInt16, UnicodeString
+
+ASSEMBLY_LOADER = EventGroup(RUNTIME, RuntimeKeyword.AssemblyLoader, level=4)
 
 
 class ResolutionAttemptedStage(OpenEnum):
@@ -49,7 +51,7 @@ class KnownPathSource(OpenEnum):
     Bundle = 5
 
 
-@event(RUNTIME, id=290, version=0, aliases=("AssemblyLoader/Start",), keywords=RuntimeKeyword.AssemblyLoader, level=4)
+@event(ASSEMBLY_LOADER, id=290, version=0, aliases=("AssemblyLoader/Start",))
 class AssemblyLoadStart_V0:
     """An assembly load started: what was requested, by whom, and in which load context."""
 
@@ -61,7 +63,7 @@ class AssemblyLoadStart_V0:
     RequestingAssemblyLoadContext: UnicodeString
 
 
-@event(RUNTIME, id=291, version=0, aliases=("AssemblyLoader/Stop",), keywords=RuntimeKeyword.AssemblyLoader, level=4)
+@event(ASSEMBLY_LOADER, id=291, version=0, aliases=("AssemblyLoader/Stop",))
 class AssemblyLoadStop_V0:
     """An assembly load ended: whether the assembly was found, where, and whether it was cached."""
 
@@ -77,14 +79,7 @@ class AssemblyLoadStop_V0:
     Cached: Boolean
 
 
-@event(
-    RUNTIME,
-    id=292,
-    version=0,
-    aliases=("AssemblyLoader/ResolutionAttempted",),
-    keywords=RuntimeKeyword.AssemblyLoader,
-    level=4,
-)
+@event(ASSEMBLY_LOADER, id=292, version=0, aliases=("AssemblyLoader/ResolutionAttempted",))
 class ResolutionAttempted_V0:
     """One stage of assembly resolution, and its result."""
 
@@ -98,14 +93,7 @@ class ResolutionAttempted_V0:
     ErrorMessage: UnicodeString
 
 
-@event(
-    RUNTIME,
-    id=293,
-    version=0,
-    aliases=("AssemblyLoader/AssemblyLoadContextResolvingHandlerInvoked",),
-    keywords=RuntimeKeyword.AssemblyLoader,
-    level=4,
-)
+@event(ASSEMBLY_LOADER, id=293, version=0, aliases=("AssemblyLoader/AssemblyLoadContextResolvingHandlerInvoked",))
 class AssemblyLoadContextResolvingHandlerInvoked_V0:
     """A handler of AssemblyLoadContext.Resolving was called to resolve an assembly."""
 
@@ -117,14 +105,7 @@ class AssemblyLoadContextResolvingHandlerInvoked_V0:
     ResultAssemblyPath: UnicodeString
 
 
-@event(
-    RUNTIME,
-    id=294,
-    version=0,
-    aliases=("AssemblyLoader/AppDomainAssemblyResolveHandlerInvoked",),
-    keywords=RuntimeKeyword.AssemblyLoader,
-    level=4,
-)
+@event(ASSEMBLY_LOADER, id=294, version=0, aliases=("AssemblyLoader/AppDomainAssemblyResolveHandlerInvoked",))
 class AppDomainAssemblyResolveHandlerInvoked_V0:
     """A handler of AppDomain.AssemblyResolve was called to resolve an assembly."""
 
@@ -135,14 +116,7 @@ class AppDomainAssemblyResolveHandlerInvoked_V0:
     ResultAssemblyPath: UnicodeString
 
 
-@event(
-    RUNTIME,
-    id=295,
-    version=0,
-    aliases=("AssemblyLoader/AssemblyLoadFromResolveHandlerInvoked",),
-    keywords=RuntimeKeyword.AssemblyLoader,
-    level=4,
-)
+@event(ASSEMBLY_LOADER, id=295, version=0, aliases=("AssemblyLoader/AssemblyLoadFromResolveHandlerInvoked",))
 class AssemblyLoadFromResolveHandlerInvoked_V0:
     """Assembly.LoadFrom looked for a dependency next to the assembly that needs it."""
 
@@ -153,14 +127,7 @@ class AssemblyLoadFromResolveHandlerInvoked_V0:
     ComputedRequestedAssemblyPath: UnicodeString
 
 
-@event(
-    RUNTIME,
-    id=296,
-    version=0,
-    aliases=("AssemblyLoader/KnownPathProbed",),
-    keywords=RuntimeKeyword.AssemblyLoader,
-    level=4,
-)
+@event(ASSEMBLY_LOADER, id=296, version=0, aliases=("AssemblyLoader/KnownPathProbed",))
 class KnownPathProbed_V0:
     """A path given by the host was probed for an assembly; Result is an HRESULT."""
 

@@ -5,12 +5,15 @@ Index numbers the events of one dump. Structs are packed: an element may start a
 
 from typing import Annotated
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import EventGroup, event, struct
 from clrevents.schema.flags import OpenFlag
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.runtime_flags import GCBulkRootKind
 from clrevents.schema.types import Counted, Pointer, UInt8, UInt16, UInt32, UInt64, UnicodeString, by
+
+HEAP_DUMP = EventGroup(RUNTIME, RuntimeKeyword.GCHeapDump, level=4)
+HEAP_MOVEMENT = EventGroup(RUNTIME, RuntimeKeyword.GCHeapSurvivalAndMovement, level=4)
 
 
 class GCRootFlags(OpenFlag):
@@ -32,7 +35,7 @@ class GCBulkRootEdgeValue:
     GCRootID: Pointer
 
 
-@event(RUNTIME, id=16, version=0, aliases=("GC/BulkRootEdge",), keywords=RuntimeKeyword.GCHeapDump, level=4)
+@event(HEAP_DUMP, id=16, version=0, aliases=("GC/BulkRootEdge",))
 class GCBulkRootEdge_V0:
     """Heap dump: roots and the objects they refer to."""
 
@@ -51,14 +54,7 @@ class GCBulkRootConditionalWeakTableElementEdgeValue:
     GCRootID: Pointer
 
 
-@event(
-    RUNTIME,
-    id=17,
-    version=0,
-    aliases=("GC/BulkRootConditionalWeakTableElementEdge",),
-    keywords=RuntimeKeyword.GCHeapDump,
-    level=4,
-)
+@event(HEAP_DUMP, id=17, version=0, aliases=("GC/BulkRootConditionalWeakTableElementEdge",))
 class GCBulkRootConditionalWeakTableElementEdge_V0:
     """Heap dump: keys of conditional weak tables and the values they keep alive."""
 
@@ -78,7 +74,7 @@ class GCBulkNodeValue:
     EdgeCount: UInt64
 
 
-@event(RUNTIME, id=18, version=0, aliases=("GC/BulkNode",), keywords=RuntimeKeyword.GCHeapDump, level=4)
+@event(HEAP_DUMP, id=18, version=0, aliases=("GC/BulkNode",))
 class GCBulkNode_V0:
     """Heap dump: objects with their size in bytes, type and number of references."""
 
@@ -96,7 +92,7 @@ class GCBulkEdgeValue:
     ReferencingFieldID: UInt32
 
 
-@event(RUNTIME, id=19, version=0, aliases=("GC/BulkEdge",), keywords=RuntimeKeyword.GCHeapDump, level=4)
+@event(HEAP_DUMP, id=19, version=0, aliases=("GC/BulkEdge",))
 class GCBulkEdge_V0:
     """Heap dump: references, in the order of the GCBulkNode objects that contain them."""
 
@@ -114,14 +110,7 @@ class GCBulkSurvivingObjectRangesValue:
     RangeLength: UInt64
 
 
-@event(
-    RUNTIME,
-    id=21,
-    version=0,
-    aliases=("GC/BulkSurvivingObjectRanges",),
-    keywords=RuntimeKeyword.GCHeapSurvivalAndMovement,
-    level=4,
-)
+@event(HEAP_MOVEMENT, id=21, version=0, aliases=("GC/BulkSurvivingObjectRanges",))
 class GCBulkSurvivingObjectRanges_V0:
     """Memory ranges that survived a collection without being moved; lengths in bytes."""
 
@@ -140,14 +129,7 @@ class GCBulkMovedObjectRangesValue:
     RangeLength: UInt64
 
 
-@event(
-    RUNTIME,
-    id=22,
-    version=0,
-    aliases=("GC/BulkMovedObjectRanges",),
-    keywords=RuntimeKeyword.GCHeapSurvivalAndMovement,
-    level=4,
-)
+@event(HEAP_MOVEMENT, id=22, version=0, aliases=("GC/BulkMovedObjectRanges",))
 class GCBulkMovedObjectRanges_V0:
     """Memory ranges moved by a collection; lengths in bytes."""
 
@@ -183,7 +165,7 @@ class GCBulkRootCCWValue:
     Flags: Annotated[GCRootCCWFlags, UInt32]
 
 
-@event(RUNTIME, id=36, version=0, aliases=("GC/BulkRootCCW",), keywords=RuntimeKeyword.GCHeapDump, level=4)
+@event(HEAP_DUMP, id=36, version=0, aliases=("GC/BulkRootCCW",))
 class GCBulkRootCCW_V0:
     """Heap dump: managed objects referenced by COM clients."""
 
@@ -204,7 +186,7 @@ class GCBulkRCWValue:
     Flags: UInt32
 
 
-@event(RUNTIME, id=37, version=0, aliases=("GC/BulkRCW",), keywords=RuntimeKeyword.GCHeapDump, level=4)
+@event(HEAP_DUMP, id=37, version=0, aliases=("GC/BulkRCW",))
 class GCBulkRCW_V0:
     """Heap dump: runtime callable wrappers, through which managed code uses COM objects."""
 
@@ -224,7 +206,7 @@ class GCBulkRootStaticVarValue:
     FieldName: UnicodeString
 
 
-@event(RUNTIME, id=38, version=0, aliases=("GC/BulkRootStaticVar",), keywords=RuntimeKeyword.GCHeapDump, level=4)
+@event(HEAP_DUMP, id=38, version=0, aliases=("GC/BulkRootStaticVar",))
 class GCBulkRootStaticVar_V0:
     """Heap dump: static fields and the objects they refer to."""
 
@@ -234,7 +216,7 @@ class GCBulkRootStaticVar_V0:
     Values: Annotated[Counted[GCBulkRootStaticVarValue], by("Count")]
 
 
-@event(RUNTIME, id=206, version=0, aliases=("GC/GenAwareBegin",), keywords=RuntimeKeyword.GCHeapDump, level=4)
+@event(HEAP_DUMP, id=206, version=0, aliases=("GC/GenAwareBegin",))
 class GenAwareBegin_V0:
     """The generation-aware heap dump of collection number Count starts."""
 
@@ -242,7 +224,7 @@ class GenAwareBegin_V0:
     ClrInstanceID: UInt16
 
 
-@event(RUNTIME, id=207, version=0, aliases=("GC/GenAwareEnd",), keywords=RuntimeKeyword.GCHeapDump, level=4)
+@event(HEAP_DUMP, id=207, version=0, aliases=("GC/GenAwareEnd",))
 class GenAwareEnd_V0:
     """The generation-aware heap dump of collection number Count ended."""
 

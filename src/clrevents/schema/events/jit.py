@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import EventGroup, event
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
@@ -18,6 +18,9 @@ from clrevents.schema.types import (
     by,
 )
 
+JIT_TRACING = EventGroup(RUNTIME, RuntimeKeyword.JitTracing, level=5)
+JIT_INSTRUMENTATION_DATA = EventGroup(RUNTIME, RuntimeKeyword.JitInstrumentationData, level=4)
+
 
 class TailCallType(OpenEnum):
     """How a tail call was compiled (manifest: TailCallTypeMap; source: `CorInfoTailCall`, inc/corinfo.h)."""
@@ -27,14 +30,7 @@ class TailCallType(OpenEnum):
     HelperAssistedTailCall = 2
 
 
-@event(
-    RUNTIME,
-    id=185,
-    version=0,
-    aliases=("Method/InliningSucceeded",),
-    keywords=RuntimeKeyword.JitTracing,
-    level=5,
-)
+@event(JIT_TRACING, id=185, version=0, aliases=("Method/InliningSucceeded",))
 class MethodJitInliningSucceeded_V0:
     """The JIT inlined a call."""
 
@@ -50,14 +46,7 @@ class MethodJitInliningSucceeded_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=186,
-    version=0,
-    aliases=("Method/InliningFailedAnsi",),
-    keywords=RuntimeKeyword.JitTracing,
-    level=5,
-)
+@event(JIT_TRACING, id=186, version=0, aliases=("Method/InliningFailedAnsi",))
 class MethodJitInliningFailedAnsi_V0:
     """The JIT did not inline a call. Superseded by MethodJitInliningFailed."""
 
@@ -75,14 +64,7 @@ class MethodJitInliningFailedAnsi_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=188,
-    version=0,
-    aliases=("Method/TailCallSucceeded",),
-    keywords=RuntimeKeyword.JitTracing,
-    level=5,
-)
+@event(JIT_TRACING, id=188, version=0, aliases=("Method/TailCallSucceeded",))
 class MethodJitTailCallSucceeded_V0:
     """The JIT compiled a call as a tail call."""
 
@@ -100,14 +82,7 @@ class MethodJitTailCallSucceeded_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=189,
-    version=0,
-    aliases=("Method/TailCallFailedAnsi",),
-    keywords=RuntimeKeyword.JitTracing,
-    level=5,
-)
+@event(JIT_TRACING, id=189, version=0, aliases=("Method/TailCallFailedAnsi",))
 class MethodJitTailCallFailedAnsi_V0:
     """The JIT did not compile a call as a tail call. Superseded by MethodJitTailCallFailed."""
 
@@ -144,14 +119,7 @@ class MethodILToNativeMap_V1(MethodILToNativeMap_V0):
     ILVersionID: UInt64
 
 
-@event(
-    RUNTIME,
-    id=191,
-    version=0,
-    aliases=("Method/TailCallFailed",),
-    keywords=RuntimeKeyword.JitTracing,
-    level=5,
-)
+@event(JIT_TRACING, id=191, version=0, aliases=("Method/TailCallFailed",))
 class MethodJitTailCallFailed_V0:
     """The JIT did not compile a call as a tail call, and why."""
 
@@ -169,14 +137,7 @@ class MethodJitTailCallFailed_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=192,
-    version=0,
-    aliases=("Method/InliningFailed",),
-    keywords=RuntimeKeyword.JitTracing,
-    level=5,
-)
+@event(JIT_TRACING, id=192, version=0, aliases=("Method/InliningFailed",))
 class MethodJitInliningFailed_V0:
     """The JIT did not inline a call, and why. FailAlways: the callee is never inlined."""
 
@@ -194,14 +155,7 @@ class MethodJitInliningFailed_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=297,
-    version=0,
-    aliases=("JitInstrumentationData/InstrumentationData",),
-    keywords=RuntimeKeyword.JitInstrumentationData,
-    level=4,
-)
+@event(JIT_INSTRUMENTATION_DATA, id=297, version=0, aliases=("JitInstrumentationData/InstrumentationData",))
 class JitInstrumentationData_V0:
     """Profile data of instrumented code, in chunks numbered from 0 by MethodFlags; bit 31 marks the last."""
 
@@ -212,14 +166,7 @@ class JitInstrumentationData_V0:
     Data: Annotated[Bytes, by("DataSize")]
 
 
-@event(
-    RUNTIME,
-    id=298,
-    version=0,
-    aliases=("JitInstrumentationDataVerbose/InstrumentationData",),
-    keywords=RuntimeKeyword.JitInstrumentationData,
-    level=4,
-)
+@event(JIT_INSTRUMENTATION_DATA, id=298, version=0, aliases=("JitInstrumentationDataVerbose/InstrumentationData",))
 class JitInstrumentationDataVerbose_V0:
     """Profile data of instrumented code, in chunks numbered from 0 by MethodFlags; bit 31 marks the last."""
 

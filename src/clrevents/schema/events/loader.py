@@ -2,11 +2,13 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import InstanceFields, event, extended, struct
+from clrevents.schema.event import EventGroup, InstanceFields, event, extended, struct
 from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 from clrevents.schema.runtime_flags import AppDomainFlags, AssemblyFlags, ModuleFlags
 from clrevents.schema.types import Guid, UInt16, UInt32, UInt64, UnicodeString
+
+LOADER_RUNDOWN = EventGroup(RUNDOWN, RundownKeyword.LoaderRundown, level=4)
 
 
 @struct
@@ -167,27 +169,27 @@ class AppDomainUnload_V0(AppDomainFields):
 AppDomainUnload_V1 = extended(AppDomainUnload_V0, IndexFields)
 
 
-@event(RUNDOWN, id=155, version=0, aliases=("Loader/AssemblyDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
+@event(LOADER_RUNDOWN, id=155, version=0, aliases=("Loader/AssemblyDCStart",))
 class AssemblyDCStart_V0(FirstAssemblyFields):
     """An assembly that was loaded when the session started."""
 
 
-@event(RUNDOWN, id=155, version=1, aliases=("Loader/AssemblyDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
+@event(LOADER_RUNDOWN, id=155, version=1, aliases=("Loader/AssemblyDCStart",))
 class AssemblyDCStart_V1(AssemblyFields):
     """An assembly that was loaded when the session started; BindingID identifies the bind."""
 
 
-@event(RUNDOWN, id=156, version=0, aliases=("Loader/AssemblyDCStop",), keywords=RundownKeyword.LoaderRundown, level=4)
+@event(LOADER_RUNDOWN, id=156, version=0, aliases=("Loader/AssemblyDCStop",))
 class AssemblyDCEnd_V0(FirstAssemblyFields):
     """An assembly that was loaded when the session ended."""
 
 
-@event(RUNDOWN, id=156, version=1, aliases=("Loader/AssemblyDCStop",), keywords=RundownKeyword.LoaderRundown, level=4)
+@event(LOADER_RUNDOWN, id=156, version=1, aliases=("Loader/AssemblyDCStop",))
 class AssemblyDCEnd_V1(AssemblyFields):
     """An assembly that was loaded when the session ended; BindingID identifies the bind."""
 
 
-@event(RUNDOWN, id=157, version=0, aliases=("Loader/AppDomainDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
+@event(LOADER_RUNDOWN, id=157, version=0, aliases=("Loader/AppDomainDCStart",))
 class AppDomainDCStart_V0(AppDomainFields):
     """An application domain that existed when the session started."""
 
@@ -195,7 +197,7 @@ class AppDomainDCStart_V0(AppDomainFields):
 AppDomainDCStart_V1 = extended(AppDomainDCStart_V0, IndexFields)
 
 
-@event(RUNDOWN, id=158, version=0, aliases=("Loader/AppDomainDCStop",), keywords=RundownKeyword.LoaderRundown, level=4)
+@event(LOADER_RUNDOWN, id=158, version=0, aliases=("Loader/AppDomainDCStop",))
 class AppDomainDCEnd_V0(AppDomainFields):
     """An application domain that existed when the session ended."""
 
@@ -203,9 +205,7 @@ class AppDomainDCEnd_V0(AppDomainFields):
 AppDomainDCEnd_V1 = extended(AppDomainDCEnd_V0, IndexFields)
 
 
-@event(
-    RUNDOWN, id=151, version=0, aliases=("Loader/DomainModuleDCStart",), keywords=RundownKeyword.LoaderRundown, level=4
-)
+@event(LOADER_RUNDOWN, id=151, version=0, aliases=("Loader/DomainModuleDCStart",))
 class DomainModuleDCStart_V0(DomainModuleFields):
     """A module in an application domain when the session started."""
 
@@ -213,9 +213,7 @@ class DomainModuleDCStart_V0(DomainModuleFields):
 DomainModuleDCStart_V1 = extended(DomainModuleDCStart_V0, InstanceFields)
 
 
-@event(
-    RUNDOWN, id=152, version=0, aliases=("Loader/DomainModuleDCStop",), keywords=RundownKeyword.LoaderRundown, level=4
-)
+@event(LOADER_RUNDOWN, id=152, version=0, aliases=("Loader/DomainModuleDCStop",))
 class DomainModuleDCEnd_V0(DomainModuleFields):
     """A module in an application domain when the session ended."""
 
@@ -223,7 +221,7 @@ class DomainModuleDCEnd_V0(DomainModuleFields):
 DomainModuleDCEnd_V1 = extended(DomainModuleDCEnd_V0, InstanceFields)
 
 
-@event(RUNDOWN, id=153, version=0, aliases=("Loader/ModuleDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
+@event(LOADER_RUNDOWN, id=153, version=0, aliases=("Loader/ModuleDCStart",))
 class ModuleDCStart_V0(ModuleFields):
     """A module that was loaded when the session started."""
 
@@ -234,7 +232,7 @@ ModuleDCStart_V1 = extended(
 ModuleDCStart_V2 = extended(ModuleDCStart_V1, PdbFields)
 
 
-@event(RUNDOWN, id=154, version=0, aliases=("Loader/ModuleDCStop",), keywords=RundownKeyword.LoaderRundown, level=4)
+@event(LOADER_RUNDOWN, id=154, version=0, aliases=("Loader/ModuleDCStop",))
 class ModuleDCEnd_V0(ModuleFields):
     """A module that was loaded when the session ended."""
 

@@ -6,11 +6,13 @@ current ones declare and do not send. The address map itself is built in `symbol
 
 from typing import Annotated
 
-from clrevents.schema.event import InstanceFields, event, extended, struct
+from clrevents.schema.event import EventGroup, InstanceFields, event, extended, struct
 from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 from clrevents.schema.runtime_flags import JitAllocFlag, MethodFields, VerboseMethodFields
 from clrevents.schema.types import Counted, UInt16, UInt32, UInt64, UnicodeString, by
+
+JIT = EventGroup(RUNTIME, RuntimeKeyword.Jit, level=5)
 
 JITTED = RuntimeKeyword.Jit | RuntimeKeyword.NGen
 JITTED_RUNDOWN = RundownKeyword.JitRundown | RundownKeyword.NGenRundown
@@ -78,7 +80,7 @@ MethodUnloadVerbose_V1 = extended(MethodUnloadVerbose_V0, InstanceFields)
 MethodUnloadVerbose_V2 = extended(MethodUnloadVerbose_V1, ReJITFields)
 
 
-@event(RUNTIME, id=145, version=0, aliases=("Method/JittingStarted",), keywords=RuntimeKeyword.Jit, level=5)
+@event(JIT, id=145, version=0, aliases=("Method/JittingStarted",))
 class MethodJittingStarted_V0:
     """The JIT started compiling a method."""
 
@@ -94,14 +96,7 @@ class MethodJittingStarted_V0:
 MethodJittingStarted_V1 = extended(MethodJittingStarted_V0, InstanceFields)
 
 
-@event(
-    RUNTIME,
-    id=146,
-    version=0,
-    aliases=("Method/MemoryAllocatedForJitCode",),
-    keywords=RuntimeKeyword.Jit,
-    level=5,
-)
+@event(JIT, id=146, version=0, aliases=("Method/MemoryAllocatedForJitCode",))
 class MethodJitMemoryAllocatedForCode_V0:
     """Memory was allocated for a method's code and read-only data; sizes in bytes."""
 

@@ -2,12 +2,14 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import EventGroup, event, struct
 from clrevents.schema.flags import OpenEnum, OpenFlag
 from clrevents.schema.keywords import PrivateKeyword, RundownKeyword, RuntimeKeyword
 from clrevents.schema.registry import PRIVATE, RUNDOWN, RUNTIME
 from clrevents.schema.runtime_flags import ModuleRangeType
 from clrevents.schema.types import Int64, UInt8, UInt16, UInt32, UInt64, UnicodeString
+
+PERF_TRACK = EventGroup(RUNTIME, RuntimeKeyword.PerfTrack, level=4)
 
 
 class PrvModuleRangeType(OpenFlag):
@@ -88,19 +90,12 @@ class ModuleRangeFields:
     RangeType: Annotated[ModuleRangeType, UInt8]
 
 
-@event(RUNTIME, id=158, version=0, keywords=RuntimeKeyword.PerfTrack, level=4)
+@event(PERF_TRACK, id=158, version=0)
 class ModuleRangeLoad_V0(ModuleRangeFields):
     """A range of a precompiled module, as offset and size in bytes."""
 
 
-@event(
-    RUNTIME,
-    id=300,
-    version=0,
-    aliases=("ExecutionCheckpoint/ExecutionCheckpoint",),
-    keywords=RuntimeKeyword.PerfTrack,
-    level=4,
-)
+@event(PERF_TRACK, id=300, version=0, aliases=("ExecutionCheckpoint/ExecutionCheckpoint",))
 class ExecutionCheckpoint_V0:
     """A named checkpoint of runtime startup; Timestamp in ticks of the trace's clock."""
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import EventGroup, event, struct
 from clrevents.schema.flags import OpenFlag
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
@@ -21,6 +21,9 @@ from clrevents.schema.types import (
     by,
 )
 
+BINDING = EventGroup(PRIVATE, PrivateKeyword.Binding, level=4)
+MULTICORE_JIT_PRIVATE = EventGroup(PRIVATE, PrivateKeyword.MulticoreJitPrivate, level=4)
+
 
 @struct
 class AssemblyBindingFields:
@@ -35,61 +38,52 @@ class AssemblyBindingFields:
     ClrInstanceID: UInt16
 
 
-@event(PRIVATE, id=159, version=0, aliases=("Binding/PolicyPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=159, version=0, aliases=("Binding/PolicyPhaseStart",))
 class BindingPolicyPhaseStart_V0(AssemblyBindingFields):
     """Start of the policy phase of an assembly bind."""
 
 
-@event(PRIVATE, id=160, version=0, aliases=("Binding/PolicyPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=160, version=0, aliases=("Binding/PolicyPhaseStop",))
 class BindingPolicyPhaseEnd_V0(AssemblyBindingFields):
     """End of the policy phase of an assembly bind."""
 
 
-@event(PRIVATE, id=161, version=0, aliases=("Binding/NgenPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=161, version=0, aliases=("Binding/NgenPhaseStart",))
 class BindingNgenPhaseStart_V0(AssemblyBindingFields):
     """Start of the native image phase of an assembly bind."""
 
 
-@event(PRIVATE, id=162, version=0, aliases=("Binding/NgenPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=162, version=0, aliases=("Binding/NgenPhaseStop",))
 class BindingNgenPhaseEnd_V0(AssemblyBindingFields):
     """End of the native image phase of an assembly bind."""
 
 
-@event(
-    PRIVATE,
-    id=163,
-    version=0,
-    aliases=("Binding/LoopupAndProbingPhaseStart",),
-    keywords=PrivateKeyword.Binding,
-    level=4,
-)
+@event(BINDING, id=163, version=0, aliases=("Binding/LoopupAndProbingPhaseStart",))
 class BindingLookupAndProbingPhaseStart_V0(AssemblyBindingFields):
     """Start of the file lookup and probing phase of an assembly bind."""
 
 
-@event(
-    PRIVATE, id=164, version=0, aliases=("Binding/LookupAndProbingPhaseStop",), keywords=PrivateKeyword.Binding, level=4
-)
+@event(BINDING, id=164, version=0, aliases=("Binding/LookupAndProbingPhaseStop",))
 class BindingLookupAndProbingPhaseEnd_V0(AssemblyBindingFields):
     """End of the file lookup and probing phase of an assembly bind."""
 
 
-@event(PRIVATE, id=167, version=0, aliases=("Binding/PhaseStart",), keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=167, version=0, aliases=("Binding/PhaseStart",))
 class BindingPhaseStart_V0(AssemblyBindingFields):
     """Start of the binding phase of an assembly load."""
 
 
-@event(PRIVATE, id=168, version=0, aliases=("Binding/PhaseStop",), keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=168, version=0, aliases=("Binding/PhaseStop",))
 class BindingPhaseEnd_V0(AssemblyBindingFields):
     """End of the binding phase of an assembly load."""
 
 
-@event(PRIVATE, id=169, version=0, aliases=("Binding/DownloadPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=169, version=0, aliases=("Binding/DownloadPhaseStart",))
 class BindingDownloadPhaseStart_V0(AssemblyBindingFields):
     """Start of the download phase of an assembly bind."""
 
 
-@event(PRIVATE, id=170, version=0, aliases=("Binding/DownloadPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=170, version=0, aliases=("Binding/DownloadPhaseStop",))
 class BindingDownloadPhaseEnd_V0(AssemblyBindingFields):
     """End of the download phase of an assembly bind."""
 
@@ -104,7 +98,7 @@ class NgenBindEvent_V0:
     AssemblyName: UnicodeString
 
 
-@event(PRIVATE, id=196, version=0, aliases=("Binding/FusionMessage",), keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=196, version=0, aliases=("Binding/FusionMessage",))
 class FusionMessageEvent_V0:
     """A line of the assembly binding log."""
 
@@ -113,7 +107,7 @@ class FusionMessageEvent_V0:
     Message: UnicodeString
 
 
-@event(PRIVATE, id=197, version=0, keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=197, version=0)
 class FusionErrorCodeEvent_V0:
     """An error code of assembly binding, and its category."""
 
@@ -122,74 +116,42 @@ class FusionErrorCodeEvent_V0:
     ErrorCode: UInt32
 
 
-@event(PRIVATE, id=165, version=0, aliases=("Binding/LoaderPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=165, version=0, aliases=("Binding/LoaderPhaseStart",))
 class LoaderPhaseStart_V0(AssemblyBindingFields):
     """Start of the loader phase of an assembly load."""
 
 
-@event(PRIVATE, id=166, version=0, aliases=("Binding/LoaderPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
+@event(BINDING, id=166, version=0, aliases=("Binding/LoaderPhaseStop",))
 class LoaderPhaseEnd_V0(AssemblyBindingFields):
     """End of the loader phase of an assembly load."""
 
 
-@event(
-    PRIVATE,
-    id=171,
-    version=0,
-    aliases=("Binding/LoaderAssemblyInitPhaseStart",),
-    keywords=PrivateKeyword.Binding,
-    level=4,
-)
+@event(BINDING, id=171, version=0, aliases=("Binding/LoaderAssemblyInitPhaseStart",))
 class LoaderAssemblyInitPhaseStart_V0(AssemblyBindingFields):
     """Start of the initialization phase of an assembly load."""
 
 
-@event(
-    PRIVATE,
-    id=172,
-    version=0,
-    aliases=("Binding/LoaderAssemblyInitPhaseStop",),
-    keywords=PrivateKeyword.Binding,
-    level=4,
-)
+@event(BINDING, id=172, version=0, aliases=("Binding/LoaderAssemblyInitPhaseStop",))
 class LoaderAssemblyInitPhaseEnd_V0(AssemblyBindingFields):
     """End of the initialization phase of an assembly load."""
 
 
-@event(
-    PRIVATE, id=173, version=0, aliases=("Binding/LoaderMappingPhaseStart",), keywords=PrivateKeyword.Binding, level=4
-)
+@event(BINDING, id=173, version=0, aliases=("Binding/LoaderMappingPhaseStart",))
 class LoaderMappingPhaseStart_V0(AssemblyBindingFields):
     """Start of the mapping phase of an assembly load."""
 
 
-@event(
-    PRIVATE, id=174, version=0, aliases=("Binding/LoaderMappingPhaseStop",), keywords=PrivateKeyword.Binding, level=4
-)
+@event(BINDING, id=174, version=0, aliases=("Binding/LoaderMappingPhaseStop",))
 class LoaderMappingPhaseEnd_V0(AssemblyBindingFields):
     """End of the mapping phase of an assembly load."""
 
 
-@event(
-    PRIVATE,
-    id=175,
-    version=0,
-    aliases=("Binding/LoaderDeliverEventPhaseStart",),
-    keywords=PrivateKeyword.Binding,
-    level=4,
-)
+@event(BINDING, id=175, version=0, aliases=("Binding/LoaderDeliverEventPhaseStart",))
 class LoaderDeliverEventsPhaseStart_V0(AssemblyBindingFields):
     """Start of the phase of an assembly load that notifies debuggers and profilers."""
 
 
-@event(
-    PRIVATE,
-    id=176,
-    version=0,
-    aliases=("Binding/LoaderDeliverEventsPhaseStop",),
-    keywords=PrivateKeyword.Binding,
-    level=4,
-)
+@event(BINDING, id=176, version=0, aliases=("Binding/LoaderDeliverEventsPhaseStop",))
 class LoaderDeliverEventsPhaseEnd_V0(AssemblyBindingFields):
     """End of the phase of an assembly load that notifies debuggers and profilers."""
 
@@ -264,14 +226,7 @@ class JittedMethodRichDebugInfo_V0(RichDebugInfoHead):
     Mappings: Annotated[Counted[RichDebugMapping], by("MappingCount")]
 
 
-@event(
-    PRIVATE,
-    id=201,
-    version=0,
-    aliases=("ClrMulticoreJit/Common",),
-    keywords=PrivateKeyword.MulticoreJitPrivate,
-    level=4,
-)
+@event(MULTICORE_JIT_PRIVATE, id=201, version=0, aliases=("ClrMulticoreJit/Common",))
 class MulticoreJit_V0:
     """A step of multicore JIT, with strings and numbers whose meaning depends on the step."""
 
@@ -283,14 +238,7 @@ class MulticoreJit_V0:
     Int3: Int32
 
 
-@event(
-    PRIVATE,
-    id=202,
-    version=0,
-    aliases=("ClrMulticoreJit/MethodCodeReturned",),
-    keywords=PrivateKeyword.MulticoreJitPrivate,
-    level=4,
-)
+@event(MULTICORE_JIT_PRIVATE, id=202, version=0, aliases=("ClrMulticoreJit/MethodCodeReturned",))
 class MulticoreJitMethodCodeReturned_V0:
     """Multicore JIT returned code that it had compiled before the first call."""
 

@@ -1,19 +1,14 @@
 """Security evidence and transparency of .NET Framework, from the private provider."""
 
-from clrevents.schema.event import event
+from clrevents.schema.event import EventGroup, event
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
 from clrevents.schema.types import Boolean, UInt16, UInt32, UnicodeString
 
+SECURITY_PRIVATE = EventGroup(PRIVATE, PrivateKeyword.SecurityPrivate, level=4)
 
-@event(
-    PRIVATE,
-    id=177,
-    version=0,
-    aliases=("EvidenceGeneration/EvidenceGenerated",),
-    keywords=PrivateKeyword.SecurityPrivate,
-    level=4,
-)
+
+@event(SECURITY_PRIVATE, id=177, version=0, aliases=("EvidenceGeneration/EvidenceGenerated",))
 class EvidenceGenerated_V0:
     """Security evidence was generated for an assembly."""
 
@@ -23,14 +18,7 @@ class EvidenceGenerated_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE,
-    id=178,
-    version=0,
-    aliases=("Transparency/ModuleTransparencyComputationStart",),
-    keywords=PrivateKeyword.SecurityPrivate,
-    level=4,
-)
+@event(SECURITY_PRIVATE, id=178, version=0, aliases=("Transparency/ModuleTransparencyComputationStart",))
 class ModuleTransparencyComputationStart_V0:
     """Computation of a module's security transparency started."""
 
@@ -39,14 +27,7 @@ class ModuleTransparencyComputationStart_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE,
-    id=179,
-    version=0,
-    aliases=("Transparency/ModuleTransparencyComputationStop",),
-    keywords=PrivateKeyword.SecurityPrivate,
-    level=4,
-)
+@event(SECURITY_PRIVATE, id=179, version=0, aliases=("Transparency/ModuleTransparencyComputationStop",))
 class ModuleTransparencyComputationEnd_V0:
     """Computation of a module's security transparency ended."""
 
@@ -60,14 +41,7 @@ class ModuleTransparencyComputationEnd_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE,
-    id=180,
-    version=0,
-    aliases=("Transparency/TypeTransparencyComputationStart",),
-    keywords=PrivateKeyword.SecurityPrivate,
-    level=4,
-)
+@event(SECURITY_PRIVATE, id=180, version=0, aliases=("Transparency/TypeTransparencyComputationStart",))
 class TypeTransparencyComputationStart_V0:
     """Computation of a type's security transparency started."""
 
@@ -77,14 +51,7 @@ class TypeTransparencyComputationStart_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE,
-    id=181,
-    version=0,
-    aliases=("Transparency/TypeTransparencyComputationStop",),
-    keywords=PrivateKeyword.SecurityPrivate,
-    level=4,
-)
+@event(SECURITY_PRIVATE, id=181, version=0, aliases=("Transparency/TypeTransparencyComputationStop",))
 class TypeTransparencyComputationEnd_V0:
     """Computation of a type's security transparency ended."""
 
@@ -98,14 +65,7 @@ class TypeTransparencyComputationEnd_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE,
-    id=182,
-    version=0,
-    aliases=("Transparency/MethodTransparencyComputationStart",),
-    keywords=PrivateKeyword.SecurityPrivate,
-    level=4,
-)
+@event(SECURITY_PRIVATE, id=182, version=0, aliases=("Transparency/MethodTransparencyComputationStart",))
 class MethodTransparencyComputationStart_V0:
     """Computation of a method's security transparency started."""
 
@@ -115,14 +75,7 @@ class MethodTransparencyComputationStart_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE,
-    id=183,
-    version=0,
-    aliases=("Transparency/MethodTransparencyComputationStop",),
-    keywords=PrivateKeyword.SecurityPrivate,
-    level=4,
-)
+@event(SECURITY_PRIVATE, id=183, version=0, aliases=("Transparency/MethodTransparencyComputationStop",))
 class MethodTransparencyComputationEnd_V0:
     """Computation of a method's security transparency ended."""
 
@@ -134,14 +87,7 @@ class MethodTransparencyComputationEnd_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE,
-    id=184,
-    version=0,
-    aliases=("Transparency/FieldTransparencyComputationStart",),
-    keywords=PrivateKeyword.SecurityPrivate,
-    level=4,
-)
+@event(SECURITY_PRIVATE, id=184, version=0, aliases=("Transparency/FieldTransparencyComputationStart",))
 class FieldTransparencyComputationStart_V0:
     """Computation of a field's security transparency started."""
 
@@ -151,14 +97,7 @@ class FieldTransparencyComputationStart_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE,
-    id=185,
-    version=0,
-    aliases=("Transparency/FieldTransparencyComputationStop",),
-    keywords=PrivateKeyword.SecurityPrivate,
-    level=4,
-)
+@event(SECURITY_PRIVATE, id=185, version=0, aliases=("Transparency/FieldTransparencyComputationStop",))
 class FieldTransparencyComputationEnd_V0:
     """Computation of a field's security transparency ended."""
 
@@ -170,14 +109,7 @@ class FieldTransparencyComputationEnd_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE,
-    id=186,
-    version=0,
-    aliases=("Transparency/TokenTransparencyComputationStart",),
-    keywords=PrivateKeyword.SecurityPrivate,
-    level=4,
-)
+@event(SECURITY_PRIVATE, id=186, version=0, aliases=("Transparency/TokenTransparencyComputationStart",))
 class TokenTransparencyComputationStart_V0:
     """Computation of the security transparency of a metadata token started."""
 
@@ -187,14 +119,7 @@ class TokenTransparencyComputationStart_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE,
-    id=187,
-    version=0,
-    aliases=("Transparency/TokenTransparencyComputationStop",),
-    keywords=PrivateKeyword.SecurityPrivate,
-    level=4,
-)
+@event(SECURITY_PRIVATE, id=187, version=0, aliases=("Transparency/TokenTransparencyComputationStop",))
 class TokenTransparencyComputationEnd_V0:
     """Computation of the security transparency of a metadata token ended."""
 

@@ -1,234 +1,228 @@
 """Startup of the runtime: domains, the assembly binder, policy, security and modules, from the private provider."""
 
-from clrevents.schema.event import InstanceFields, event, extended
+from clrevents.schema.event import EventGroup, InstanceFields, event, extended
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
 
+STARTUP = EventGroup(PRIVATE, PrivateKeyword.Startup, level=4)
 
-@event(PRIVATE, id=80, version=0, aliases=("Startup/EEStartupStart",), keywords=PrivateKeyword.Startup, level=4)
+
+@event(STARTUP, id=80, version=0, aliases=("Startup/EEStartupStart",))
 class EEStartupStart_V0:
     """Start of execution engine startup."""
 
 
-@event(PRIVATE, id=81, version=0, aliases=("Startup/EEStartupStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=81, version=0, aliases=("Startup/EEStartupStop",))
 class EEStartupEnd_V0:
     """End of execution engine startup."""
 
 
-@event(PRIVATE, id=82, version=0, aliases=("Startup/EEConfigSetupStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=82, version=0, aliases=("Startup/EEConfigSetupStart",))
 class EEConfigSetup_V0:
     """Start of reading the runtime's configuration."""
 
 
-@event(PRIVATE, id=83, version=0, aliases=("Startup/EEConfigSetupStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=83, version=0, aliases=("Startup/EEConfigSetupStop",))
 class EEConfigSetupEnd_V0:
     """End of reading the runtime's configuration."""
 
 
-@event(PRIVATE, id=84, version=0, aliases=("Startup/LoadSystemBasesStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=84, version=0, aliases=("Startup/LoadSystemBasesStart",))
 class LdSysBases_V0:
     """Start of loading the base system classes."""
 
 
-@event(PRIVATE, id=85, version=0, aliases=("Startup/LoadSystemBasesStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=85, version=0, aliases=("Startup/LoadSystemBasesStop",))
 class LdSysBasesEnd_V0:
     """End of loading the base system classes."""
 
 
-@event(PRIVATE, id=86, version=0, aliases=("Startup/ExecExeStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=86, version=0, aliases=("Startup/ExecExeStart",))
 class ExecExe_V0:
     """Start of running the program's executable."""
 
 
-@event(PRIVATE, id=87, version=0, aliases=("Startup/ExecExeStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=87, version=0, aliases=("Startup/ExecExeStop",))
 class ExecExeEnd_V0:
     """End of running the program's executable."""
 
 
-@event(PRIVATE, id=88, version=0, aliases=("Startup/MainStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=88, version=0, aliases=("Startup/MainStart",))
 class Main_V0:
     """Start of the program's Main."""
 
 
-@event(PRIVATE, id=89, version=0, aliases=("Startup/MainStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=89, version=0, aliases=("Startup/MainStop",))
 class MainEnd_V0:
     """End of the program's Main."""
 
 
-@event(PRIVATE, id=100, version=0, aliases=("Startup/ExplicitBindStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=100, version=0, aliases=("Startup/ExplicitBindStart",))
 class ExplicitBindStart_V0:
     """Start of an explicit bind."""
 
 
-@event(PRIVATE, id=101, version=0, aliases=("Startup/ExplicitBindStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=101, version=0, aliases=("Startup/ExplicitBindStop",))
 class ExplicitBindEnd_V0:
     """End of an explicit bind."""
 
 
-@event(PRIVATE, id=102, version=0, aliases=("Startup/ParseXmlStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=102, version=0, aliases=("Startup/ParseXmlStart",))
 class ParseXml_V0:
     """Start of parsing an XML file."""
 
 
-@event(PRIVATE, id=103, version=0, aliases=("Startup/ParseXmlStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=103, version=0, aliases=("Startup/ParseXmlStop",))
 class ParseXmlEnd_V0:
     """End of parsing an XML file."""
 
 
-@event(
-    PRIVATE, id=104, version=0, aliases=("Startup/InitDefaultDomainStart",), keywords=PrivateKeyword.Startup, level=4
-)
+@event(STARTUP, id=104, version=0, aliases=("Startup/InitDefaultDomainStart",))
 class InitDefaultDomain_V0:
     """Start of initializing the default application domain."""
 
 
-@event(PRIVATE, id=105, version=0, aliases=("Startup/InitDefaultDomainStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=105, version=0, aliases=("Startup/InitDefaultDomainStop",))
 class InitDefaultDomainEnd_V0:
     """End of initializing the default application domain."""
 
 
-@event(PRIVATE, id=106, version=0, aliases=("Startup/InitSecurityStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=106, version=0, aliases=("Startup/InitSecurityStart",))
 class InitSecurity_V0:
     """Start of security setup."""
 
 
-@event(PRIVATE, id=107, version=0, aliases=("Startup/InitSecurityStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=107, version=0, aliases=("Startup/InitSecurityStop",))
 class InitSecurityEnd_V0:
     """End of security setup."""
 
 
-@event(
-    PRIVATE, id=108, version=0, aliases=("Startup/AllowBindingRedirsStart",), keywords=PrivateKeyword.Startup, level=4
-)
+@event(STARTUP, id=108, version=0, aliases=("Startup/AllowBindingRedirsStart",))
 class AllowBindingRedirs_V0:
     """Start of checking whether binding redirects are allowed."""
 
 
-@event(
-    PRIVATE, id=109, version=0, aliases=("Startup/AllowBindingRedirsStop",), keywords=PrivateKeyword.Startup, level=4
-)
+@event(STARTUP, id=109, version=0, aliases=("Startup/AllowBindingRedirsStop",))
 class AllowBindingRedirsEnd_V0:
     """End of checking whether binding redirects are allowed."""
 
 
-@event(PRIVATE, id=110, version=0, aliases=("Startup/EEConfigSyncStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=110, version=0, aliases=("Startup/EEConfigSyncStart",))
 class EEConfigSync_V0:
     """Start of synchronizing the runtime's configuration."""
 
 
-@event(PRIVATE, id=111, version=0, aliases=("Startup/EEConfigSyncStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=111, version=0, aliases=("Startup/EEConfigSyncStop",))
 class EEConfigSyncEnd_V0:
     """End of synchronizing the runtime's configuration."""
 
 
-@event(PRIVATE, id=112, version=0, aliases=("Startup/BindingStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=112, version=0, aliases=("Startup/BindingStart",))
 class FusionBinding_V0:
     """Start of a bind by the assembly binder."""
 
 
-@event(PRIVATE, id=113, version=0, aliases=("Startup/BindingStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=113, version=0, aliases=("Startup/BindingStop",))
 class FusionBindingEnd_V0:
     """End of a bind by the assembly binder."""
 
 
-@event(PRIVATE, id=114, version=0, aliases=("Startup/LoaderCatchCallStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=114, version=0, aliases=("Startup/LoaderCatchCallStart",))
 class LoaderCatchCall_V0:
     """Start of a guarded call of the loader."""
 
 
-@event(PRIVATE, id=115, version=0, aliases=("Startup/LoaderCatchCallStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=115, version=0, aliases=("Startup/LoaderCatchCallStop",))
 class LoaderCatchCallEnd_V0:
     """End of a guarded call of the loader."""
 
 
-@event(PRIVATE, id=116, version=0, aliases=("Startup/FusionInitStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=116, version=0, aliases=("Startup/FusionInitStart",))
 class FusionInit_V0:
     """Start of setting up the assembly binder."""
 
 
-@event(PRIVATE, id=117, version=0, aliases=("Startup/FusionInitStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=117, version=0, aliases=("Startup/FusionInitStop",))
 class FusionInitEnd_V0:
     """End of setting up the assembly binder."""
 
 
-@event(PRIVATE, id=118, version=0, aliases=("Startup/FusionAppCtxStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=118, version=0, aliases=("Startup/FusionAppCtxStart",))
 class FusionAppCtx_V0:
     """Start of setting up the assembly binder's application context."""
 
 
-@event(PRIVATE, id=119, version=0, aliases=("Startup/FusionAppCtxStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=119, version=0, aliases=("Startup/FusionAppCtxStop",))
 class FusionAppCtxEnd_V0:
     """End of setting up the assembly binder's application context."""
 
 
-@event(PRIVATE, id=120, version=0, aliases=("Startup/Fusion2EEStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=120, version=0, aliases=("Startup/Fusion2EEStart",))
 class Fusion2EE_V0:
     """Start of the transition from the assembly binder to the execution engine."""
 
 
-@event(PRIVATE, id=121, version=0, aliases=("Startup/Fusion2EEStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=121, version=0, aliases=("Startup/Fusion2EEStop",))
 class Fusion2EEEnd_V0:
     """End of the transition from the assembly binder to the execution engine."""
 
 
-@event(
-    PRIVATE, id=122, version=0, aliases=("Startup/SecurityCatchCallStart",), keywords=PrivateKeyword.Startup, level=4
-)
+@event(STARTUP, id=122, version=0, aliases=("Startup/SecurityCatchCallStart",))
 class SecurityCatchCall_V0:
     """Start of a guarded call of security."""
 
 
-@event(PRIVATE, id=123, version=0, aliases=("Startup/SecurityCatchCallStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=123, version=0, aliases=("Startup/SecurityCatchCallStop",))
 class SecurityCatchCallEnd_V0:
     """End of a guarded call of security."""
 
 
-@event(PRIVATE, id=90, version=0, aliases=("Startup/ApplyPolicyStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=90, version=0, aliases=("Startup/ApplyPolicyStart",))
 class ApplyPolicyStart_V0:
     """Start of applying binding policy."""
 
 
-@event(PRIVATE, id=91, version=0, aliases=("Startup/ApplyPolicyStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=91, version=0, aliases=("Startup/ApplyPolicyStop",))
 class ApplyPolicyEnd_V0:
     """End of applying binding policy."""
 
 
-@event(PRIVATE, id=92, version=0, aliases=("Startup/LdLibShFolderStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=92, version=0, aliases=("Startup/LdLibShFolderStart",))
 class LdLibShFolder_V0:
     """Start of loading the shell folder library."""
 
 
-@event(PRIVATE, id=93, version=0, aliases=("Startup/LdLibShFolderStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=93, version=0, aliases=("Startup/LdLibShFolderStop",))
 class LdLibShFolderEnd_V0:
     """End of loading the shell folder library."""
 
 
-@event(PRIVATE, id=94, version=0, aliases=("Startup/PrestubWorkerStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=94, version=0, aliases=("Startup/PrestubWorkerStart",))
 class PrestubWorker_V0:
     """Start of preparing a method's first call."""
 
 
-@event(PRIVATE, id=95, version=0, aliases=("Startup/PrestubWorkerStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=95, version=0, aliases=("Startup/PrestubWorkerStop",))
 class PrestubWorkerEnd_V0:
     """End of preparing a method's first call."""
 
 
-@event(PRIVATE, id=96, version=0, aliases=("Startup/GetInstallationStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=96, version=0, aliases=("Startup/GetInstallationStart",))
 class GetInstallationStart_V0:
     """Start of the search for the installation."""
 
 
-@event(PRIVATE, id=97, version=0, aliases=("Startup/GetInstallationStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=97, version=0, aliases=("Startup/GetInstallationStop",))
 class GetInstallationEnd_V0:
     """End of the search for the installation."""
 
 
-@event(PRIVATE, id=98, version=0, aliases=("Startup/OpenHModuleStart",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=98, version=0, aliases=("Startup/OpenHModuleStart",))
 class OpenHModule_V0:
     """Start of opening a module."""
 
 
-@event(PRIVATE, id=99, version=0, aliases=("Startup/OpenHModuleStop",), keywords=PrivateKeyword.Startup, level=4)
+@event(STARTUP, id=99, version=0, aliases=("Startup/OpenHModuleStop",))
 class OpenHModuleEnd_V0:
     """End of opening a module."""
 

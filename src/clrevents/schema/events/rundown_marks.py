@@ -3,11 +3,13 @@
 An EventPipe session ends with the DCEnd flavours: 148 first, then methods and maps, then 146.
 """
 
-from clrevents.schema.event import InstanceFields, event, extended
+from clrevents.schema.event import EventGroup, InstanceFields, event, extended
 from clrevents.schema.keywords import RundownKeyword
 from clrevents.schema.registry import RUNDOWN
 from clrevents.schema.runtime_flags import ILToNativeMapFields
 from clrevents.schema.types import UInt16, UInt32, UInt64
+
+NATIVE_MAP = EventGroup(RUNDOWN, RundownKeyword.JittedMethodILToNativeMapRundown, level=5)
 
 RUNDOWN_MARKS = (
     RundownKeyword.JitRundown
@@ -49,14 +51,7 @@ class DCEndInit_V0:
 DCEndInit_V1 = extended(DCEndInit_V0, InstanceFields)
 
 
-@event(
-    RUNDOWN,
-    id=149,
-    version=0,
-    aliases=("Method/ILToNativeMapDCStart",),
-    keywords=RundownKeyword.JittedMethodILToNativeMapRundown,
-    level=5,
-)
+@event(NATIVE_MAP, id=149, version=0, aliases=("Method/ILToNativeMapDCStart",))
 class MethodDCStartILToNativeMap_V0(ILToNativeMapFields):
     """IL-to-native map of a method; listed at the start of a session."""
 
@@ -68,14 +63,7 @@ class MethodDCStartILToNativeMap_V1(MethodDCStartILToNativeMap_V0):
     ILVersionID: UInt64
 
 
-@event(
-    RUNDOWN,
-    id=150,
-    version=0,
-    aliases=("Method/ILToNativeMapDCStop",),
-    keywords=RundownKeyword.JittedMethodILToNativeMapRundown,
-    level=5,
-)
+@event(NATIVE_MAP, id=150, version=0, aliases=("Method/ILToNativeMapDCStop",))
 class MethodDCEndILToNativeMap_V0(ILToNativeMapFields):
     """IL-to-native map of a method; listed at the end of a session."""
 

@@ -5,11 +5,14 @@ The last events are from before .NET 4; current runtimes do not send them.
 
 from typing import Annotated
 
-from clrevents.schema.event import InstanceFields, event, extended, struct
+from clrevents.schema.event import EventGroup, InstanceFields, event, extended, struct
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 from clrevents.schema.types import Boolean, Double, Pointer, UInt16, UInt32
+
+THREADING = EventGroup(RUNTIME, RuntimeKeyword.Threading, level=4)
+THREADING_VERBOSE = EventGroup(RUNTIME, RuntimeKeyword.Threading, level=5)
 
 
 @struct
@@ -21,48 +24,27 @@ class WorkerThreadFields:
     ClrInstanceID: UInt16
 
 
-@event(RUNTIME, id=50, version=0, aliases=("ThreadPoolWorkerThread/Start",), keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=50, version=0, aliases=("ThreadPoolWorkerThread/Start",))
 class ThreadPoolWorkerThreadStart_V0(WorkerThreadFields):
     """A thread pool worker started."""
 
 
-@event(RUNTIME, id=51, version=0, aliases=("ThreadPoolWorkerThread/Stop",), keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=51, version=0, aliases=("ThreadPoolWorkerThread/Stop",))
 class ThreadPoolWorkerThreadStop_V0(WorkerThreadFields):
     """A thread pool worker stopped."""
 
 
-@event(
-    RUNTIME,
-    id=52,
-    version=0,
-    aliases=("ThreadPoolWorkerThreadRetirement/Start",),
-    keywords=RuntimeKeyword.Threading,
-    level=4,
-)
+@event(THREADING, id=52, version=0, aliases=("ThreadPoolWorkerThreadRetirement/Start",))
 class ThreadPoolWorkerThreadRetirementStart_V0(WorkerThreadFields):
     """A thread pool worker was retired."""
 
 
-@event(
-    RUNTIME,
-    id=53,
-    version=0,
-    aliases=("ThreadPoolWorkerThreadRetirement/Stop",),
-    keywords=RuntimeKeyword.Threading,
-    level=4,
-)
+@event(THREADING, id=53, version=0, aliases=("ThreadPoolWorkerThreadRetirement/Stop",))
 class ThreadPoolWorkerThreadRetirementStop_V0(WorkerThreadFields):
     """A retired thread pool worker was put back into use."""
 
 
-@event(
-    RUNTIME,
-    id=54,
-    version=0,
-    aliases=("ThreadPoolWorkerThreadAdjustment/Sample",),
-    keywords=RuntimeKeyword.Threading,
-    level=4,
-)
+@event(THREADING, id=54, version=0, aliases=("ThreadPoolWorkerThreadAdjustment/Sample",))
 class ThreadPoolWorkerThreadAdjustmentSample_V0:
     """The hill climbing algorithm measured throughput, in work items per second."""
 
@@ -70,14 +52,7 @@ class ThreadPoolWorkerThreadAdjustmentSample_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=55,
-    version=0,
-    aliases=("ThreadPoolWorkerThreadAdjustment/Adjustment",),
-    keywords=RuntimeKeyword.Threading,
-    level=4,
-)
+@event(THREADING, id=55, version=0, aliases=("ThreadPoolWorkerThreadAdjustment/Adjustment",))
 class ThreadPoolWorkerThreadAdjustmentAdjustment_V0:
     """The target number of workers changed, and why; throughput in work items per second."""
 
@@ -87,14 +62,7 @@ class ThreadPoolWorkerThreadAdjustmentAdjustment_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=56,
-    version=0,
-    aliases=("ThreadPoolWorkerThreadAdjustment/Stats",),
-    keywords=RuntimeKeyword.Threading,
-    level=5,
-)
+@event(THREADING_VERBOSE, id=56, version=0, aliases=("ThreadPoolWorkerThreadAdjustment/Stats",))
 class ThreadPoolWorkerThreadAdjustmentStats_V0:
     """State of the hill climbing algorithm; Duration in seconds, throughput in work items per second."""
 
@@ -111,12 +79,12 @@ class ThreadPoolWorkerThreadAdjustmentStats_V0:
     ClrInstanceID: UInt16
 
 
-@event(RUNTIME, id=57, version=0, aliases=("ThreadPoolWorkerThread/Wait",), keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=57, version=0, aliases=("ThreadPoolWorkerThread/Wait",))
 class ThreadPoolWorkerThreadWait_V0(WorkerThreadFields):
     """A thread pool worker starts waiting for work."""
 
 
-@event(RUNTIME, id=59, version=0, keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=59, version=0)
 class ThreadPoolMinMaxThreads_V0:
     """The minimum and maximum number of thread pool threads, at startup and on changes."""
 
@@ -127,14 +95,7 @@ class ThreadPoolMinMaxThreads_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=60,
-    version=0,
-    aliases=("ThreadPoolWorkingThreadCount/Start",),
-    keywords=RuntimeKeyword.Threading,
-    level=5,
-)
+@event(THREADING_VERBOSE, id=60, version=0, aliases=("ThreadPoolWorkingThreadCount/Start",))
 class ThreadPoolWorkingThreadCount_V0:
     """The number of thread pool threads currently working."""
 
@@ -180,7 +141,7 @@ class ThreadPoolIODequeue_V0:
     ClrInstanceID: UInt16
 
 
-@event(RUNTIME, id=65, version=0, aliases=("ThreadPool/IOPack",), keywords=RuntimeKeyword.Threading, level=5)
+@event(THREADING_VERBOSE, id=65, version=0, aliases=("ThreadPool/IOPack",))
 class ThreadPoolIOPack_V0:
     """The managed state of an I/O operation was bound to a native OVERLAPPED structure."""
 
@@ -197,27 +158,27 @@ class LegacyWorkerFields:
     RetiredWorkerThreads: UInt32
 
 
-@event(RUNTIME, id=40, version=0, keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=40, version=0)
 class WorkerThreadCreate_V0(LegacyWorkerFields):
     """A thread pool worker was created; from runtimes before ThreadPoolWorkerThreadStart."""
 
 
-@event(RUNTIME, id=41, version=0, keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=41, version=0)
 class WorkerThreadTerminate_V0(LegacyWorkerFields):
     """A thread pool worker ended; from runtimes before ThreadPoolWorkerThreadStop."""
 
 
-@event(RUNTIME, id=42, version=0, keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=42, version=0)
 class WorkerThreadRetire_V0(LegacyWorkerFields):
     """A thread pool worker was retired; from runtimes before ThreadPoolWorkerThreadRetirementStart."""
 
 
-@event(RUNTIME, id=43, version=0, keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=43, version=0)
 class WorkerThreadUnretire_V0(LegacyWorkerFields):
     """A retired thread pool worker was put back into use; from old runtimes."""
 
 
-@event(RUNTIME, id=48, version=0, keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=48, version=0)
 class ThreadpoolSuspensionSuspendThread_V0:
     """The thread pool suspended a thread; CpuUtilization in percent. From old runtimes."""
 
@@ -225,7 +186,7 @@ class ThreadpoolSuspensionSuspendThread_V0:
     CpuUtilization: UInt32
 
 
-@event(RUNTIME, id=49, version=0, keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=49, version=0)
 class ThreadpoolSuspensionResumeThread_V0:
     """The thread pool resumed a suspended thread; CpuUtilization in percent. From old runtimes."""
 
@@ -241,7 +202,7 @@ class LegacyIOFields:
     RetiredIOThreads: UInt32
 
 
-@event(RUNTIME, id=44, version=0, aliases=("IOThreadCreation/Start",), keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=44, version=0, aliases=("IOThreadCreation/Start",))
 class IOThreadCreate_V0(LegacyIOFields):
     """A thread for I/O completions was created."""
 
@@ -249,7 +210,7 @@ class IOThreadCreate_V0(LegacyIOFields):
 IOThreadCreate_V1 = extended(IOThreadCreate_V0, InstanceFields)
 
 
-@event(RUNTIME, id=45, version=0, aliases=("IOThreadCreation/Stop",), keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=45, version=0, aliases=("IOThreadCreation/Stop",))
 class IOThreadTerminate_V0(LegacyIOFields):
     """A thread for I/O completions terminated."""
 
@@ -257,7 +218,7 @@ class IOThreadTerminate_V0(LegacyIOFields):
 IOThreadTerminate_V1 = extended(IOThreadTerminate_V0, InstanceFields)
 
 
-@event(RUNTIME, id=46, version=0, aliases=("IOThreadRetirement/Start",), keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=46, version=0, aliases=("IOThreadRetirement/Start",))
 class IOThreadRetire_V0(LegacyIOFields):
     """A thread for I/O completions was retired."""
 
@@ -265,7 +226,7 @@ class IOThreadRetire_V0(LegacyIOFields):
 IOThreadRetire_V1 = extended(IOThreadRetire_V0, InstanceFields)
 
 
-@event(RUNTIME, id=47, version=0, aliases=("IOThreadRetirement/Stop",), keywords=RuntimeKeyword.Threading, level=4)
+@event(THREADING, id=47, version=0, aliases=("IOThreadRetirement/Stop",))
 class IOThreadUnretire_V0(LegacyIOFields):
     """A retired thread for I/O completions was put back into use."""
 

@@ -2,21 +2,17 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import InstanceFields, event
+from clrevents.schema.event import EventGroup, InstanceFields, event
 from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 from clrevents.schema.runtime_flags import TieredCompilationFlags
 from clrevents.schema.types import UInt16, UInt32, UInt64, UnicodeString
 
+COMPILATION = EventGroup(RUNTIME, RuntimeKeyword.Compilation, level=4)
+COMPILATION_DIAGNOSTIC = EventGroup(RUNTIME, RuntimeKeyword.CompilationDiagnostic, level=4)
 
-@event(
-    RUNTIME,
-    id=280,
-    version=0,
-    aliases=("TieredCompilation/Settings",),
-    keywords=RuntimeKeyword.Compilation,
-    level=4,
-)
+
+@event(COMPILATION, id=280, version=0, aliases=("TieredCompilation/Settings",))
 class TieredCompilationSettings_V0:
     """Settings of tiered compilation, sent at startup."""
 
@@ -24,26 +20,12 @@ class TieredCompilationSettings_V0:
     Flags: Annotated[TieredCompilationFlags, UInt32]
 
 
-@event(
-    RUNTIME,
-    id=281,
-    version=0,
-    aliases=("TieredCompilation/Pause",),
-    keywords=RuntimeKeyword.Compilation,
-    level=4,
-)
+@event(COMPILATION, id=281, version=0, aliases=("TieredCompilation/Pause",))
 class TieredCompilationPause_V0(InstanceFields):
     """Promotion to a higher tier is paused because new methods are being called."""
 
 
-@event(
-    RUNTIME,
-    id=282,
-    version=0,
-    aliases=("TieredCompilation/Resume",),
-    keywords=RuntimeKeyword.Compilation,
-    level=4,
-)
+@event(COMPILATION, id=282, version=0, aliases=("TieredCompilation/Resume",))
 class TieredCompilationResume_V0:
     """Promotion to a higher tier resumes; NewMethodCount methods were called for the first time meanwhile."""
 
@@ -51,14 +33,7 @@ class TieredCompilationResume_V0:
     NewMethodCount: UInt32
 
 
-@event(
-    RUNTIME,
-    id=283,
-    version=0,
-    aliases=("TieredCompilation/BackgroundJitStart",),
-    keywords=RuntimeKeyword.Compilation,
-    level=4,
-)
+@event(COMPILATION, id=283, version=0, aliases=("TieredCompilation/BackgroundJitStart",))
 class TieredCompilationBackgroundJitStart_V0:
     """The background thread started compiling methods at a higher tier."""
 
@@ -66,14 +41,7 @@ class TieredCompilationBackgroundJitStart_V0:
     PendingMethodCount: UInt32
 
 
-@event(
-    RUNTIME,
-    id=284,
-    version=0,
-    aliases=("TieredCompilation/BackgroundJitStop",),
-    keywords=RuntimeKeyword.Compilation,
-    level=4,
-)
+@event(COMPILATION, id=284, version=0, aliases=("TieredCompilation/BackgroundJitStop",))
 class TieredCompilationBackgroundJitStop_V0:
     """The background thread stopped compiling; the remaining methods wait for its next turn."""
 
@@ -97,14 +65,7 @@ class TieredCompilationSettingsDCStart_V0:
     Flags: Annotated[TieredCompilationFlags, UInt32]
 
 
-@event(
-    RUNTIME,
-    id=159,
-    version=0,
-    aliases=("Method/R2RGetEntryPoint",),
-    keywords=RuntimeKeyword.CompilationDiagnostic,
-    level=4,
-)
+@event(COMPILATION_DIAGNOSTIC, id=159, version=0, aliases=("Method/R2RGetEntryPoint",))
 class R2RGetEntryPoint_V0:
     """A lookup of precompiled (ready-to-run) code ended; EntryPoint is 0 if none was found."""
 
@@ -123,14 +84,7 @@ class R2RGetEntryPoint_V1(R2RGetEntryPoint_V0):
     MethodSize: UInt32
 
 
-@event(
-    RUNTIME,
-    id=160,
-    version=0,
-    aliases=("Method/R2RGetEntryPointStart",),
-    keywords=RuntimeKeyword.CompilationDiagnostic,
-    level=4,
-)
+@event(COMPILATION_DIAGNOSTIC, id=160, version=0, aliases=("Method/R2RGetEntryPointStart",))
 class R2RGetEntryPointStart_V0:
     """A lookup of precompiled (ready-to-run) code started."""
 
