@@ -15,8 +15,7 @@ from io import BytesIO
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from clrevents._util.value_classes import frozen
-from clrevents.encode import blocks
-from clrevents.encode.blocks import ObjectWriter, Sequences, full_nettrace4
+from clrevents.encode.blocks import ObjectWriter, Sequences, event_block
 from clrevents.encode.nettrace4 import described_event
 from clrevents.encode.values import SHORTEST, EventRecord, FieldDescription, MetadataRecord, utf16z
 from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName, ObjectTag, TypeCode
@@ -255,7 +254,7 @@ def _kind(id: int) -> tuple[struct.Struct, MetadataRecord]:
 
 def _block(name: str, records: Sequence[EventRecord], sequences: Sequences, offset: int) -> bytes:
     """A block as an object that ends as far from a multiple of four as it begins."""
-    content = blocks.events(records, sequences, SHORTEST, full_nettrace4, False)
+    content = event_block(records, sequences)
     sequences.keep()
     # The header says its own size, so that more may stand in it.
     size = SHORTEST.header_size

@@ -6,13 +6,16 @@ about its events ("Block header"), how objects are padded ("Objects"), and numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Any, ClassVar
 
 from clrevents.encode.values import (
     M32,
     M64,
     NO_GUID,
+    SHORTEST,
     Choices,
     EventRecord,
     Sink,
@@ -125,26 +128,16 @@ class CompressedHeaders:
         return b"".join(out)
 
 
-def full_nettrace4(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
-    """An event with an 80-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
-    if event.label_id:
+def _full(event: EventRecord, sequence: int, padded: bool, labels: bool) -> bytes:
+    """An event with a header of 80 bytes, or 52 with `labels`: header, payload and padding (docs/format.md, "Full event
+    headers")."""
+    extra = guid(event.activity_id, "activity_id") + guid(event.related_activity_id, "related_activity_id")
+    if labels:
+        if extra != 2 * NO_GUID:
+            raise ValueError("NetTrace 6 stores activity ids in label lists")
+        extra = unsigned(event.label_id, 4, "label_id")
+    elif event.label_id:
         raise ValueError("label lists exist only in NetTrace 6")
-    return _full(
-        event,
-        sequence,
-        guid(event.activity_id, "activity_id") + guid(event.related_activity_id, "related_activity_id"),
-        padded,
-    )
-
-
-def full_nettrace6(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
-    """An event with a 52-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
-    if guid(event.activity_id, "activity_id") + guid(event.related_activity_id, "related id") != 2 * NO_GUID:
-        raise ValueError("NetTrace 6 stores activity ids in label lists")
-    return _full(event, sequence, unsigned(event.label_id, 4, "label_id"), padded)
-
-
-def _full(event: EventRecord, sequence: int, extra: bytes, padded: bool) -> bytes:
     capture = event.thread_id if event.capture_thread_id is None else event.capture_thread_id
     metadata_id = checked(event.metadata_id, 0, UNSORTED - 1, "metadata_id")
     body = b"".join(
@@ -167,21 +160,30 @@ def _full(event: EventRecord, sequence: int, extra: bytes, padded: bool) -> byte
     return unsigned(len(body), 4, "the event's size") + body
 
 
-class ObjectWriter:
-    """Appends objects to a sink; each call writes once or, if it raises, not at all.
+class Writer:
+    """Appends to a sink; each call writes once or, if it raises, not at all."""
 
-    `begin` is the tag that opens an object in this generation. `offset` counts from the stream's first byte.
-    """
-
-    def __init__(self, sink: Sink, begin: int) -> None:
+    def __init__(self, sink: Sink) -> None:
         self.offset = 0
+        """The current size of the stream in bytes."""
         self._sink = sink
-        self._begin = begin
 
     def raw(self, data: bytes) -> None:
-        """Write arbitrary bytes."""
+        """Write arbitrary bytes, for deliberate damage."""
         self._sink.write(data)
         self.offset += len(data)
+
+
+class ObjectWriter(Writer):
+    """Appends objects. `begin` is the tag that opens one in this generation."""
+
+    def __init__(self, sink: Sink, begin: int) -> None:
+        super().__init__(sink)
+        self._begin = begin
+
+    def end(self) -> None:
+        """Write the end mark."""
+        self.raw(bytes((ObjectTag.NULL,)))
 
     def type_header(self, name: str, version: int, minimum: int) -> bytes:
         """The bytes before an object's content."""
@@ -206,6 +208,42 @@ class ObjectWriter:
         head = self.type_header(name, version, minimum) + signed(len(content), 4, f"the size of a {name}")
         padding = bytes(-(self.offset + len(head)) % 4)
         self.raw(b"".join((head, padding, content, bytes((ObjectTag.END,)))))
+
+
+class BlockWriter(Writer):
+    """The blocks of NetTrace whose content is alike in all versions; a version says how it frames and numbers them."""
+
+    kinds: ClassVar[tuple[Any, Any]]
+    """Those of blocks of events and of stacks."""
+    labelled: ClassVar[bool]
+
+    def __init__(self, sink: Sink) -> None:
+        super().__init__(sink)
+        self._sequences = Sequences()
+        self._pointer_size = 8
+
+    @abstractmethod
+    def raw_block(self, kind: Any, content: bytes) -> None:
+        """Write any block, given its kind and its content."""
+
+    @property
+    def sequences(self) -> dict[int, int]:
+        """The last sequence number of each capture thread (NetTrace 6: by thread index)."""
+        return dict(self._sequences.last)
+
+    def stacks(self, first_id: int, stacks: Iterable[Stack]) -> None:
+        """Write a block of stacks: ids from `first_id` to the next sequence point (docs/format.md, "Lifetimes of
+        ids")."""
+        self.raw_block(self.kinds[1], stack_block(first_id, stacks, self._pointer_size))
+
+    def events(self, events: Sequence[EventRecord], choices: Choices = SHORTEST) -> None:
+        """Write a block of events; in NetTrace 6 their thread ids are indexes of thread rows."""
+        try:
+            self.raw_block(self.kinds[0], event_block(events, self._sequences, choices, self.labelled))
+        except BaseException:
+            self._sequences.drop()
+            raise
+        self._sequences.keep()
 
 
 _BLOCK_HEADER = 20
@@ -252,7 +290,7 @@ def stack_bytes(stack: Stack, pointer_size: int) -> bytes:
     return b"".join(unsigned(address, pointer_size, "an address of a stack") for address in stack)
 
 
-def stacks(first_id: int, listed: Iterable[Stack], pointer_size: int) -> bytes:
+def stack_block(first_id: int, listed: Iterable[Stack], pointer_size: int) -> bytes:
     """A stack block's content: first id, count, and stacks (docs/format.md, "Blocks of NetTrace 4", "NetTrace 6")."""
     encoded = [stack_bytes(stack, pointer_size) for stack in listed]
     return b"".join(
@@ -290,16 +328,12 @@ class Sequences:
         self._pending.clear()
 
 
-def events(
-    listed: Sequence[EventRecord],
-    sequences: Sequences,
-    choices: Choices,
-    full: Callable[[EventRecord, int, bool], bytes],
-    labels: bool,
+def event_block(
+    listed: Sequence[EventRecord], sequences: Sequences, choices: Choices = SHORTEST, labels: bool = False
 ) -> bytes:
-    """An event block's content: block header and events (docs/format.md, "Block header").
+    """An event block's content: block header and events (docs/format.md, "Block header"). `labels`: of NetTrace 6.
 
-    `full` writes one event with a full header. The caller calls `sequences.keep` or `sequences.drop`.
+    The caller calls `sequences.keep` or `sequences.drop`.
     """
     force, avoid = _each(choices.force, len(listed), "force"), _each(choices.avoid, len(listed), "avoid")
     short = CompressedHeaders(labels)
@@ -310,7 +344,7 @@ def events(
             if choices.compressed:
                 out += (short.header(event, sequence, force[i], avoid[i]), bytes(event.payload))
             else:
-                out.append(full(event, sequence, choices.padded))
+                out.append(_full(event, sequence, choices.padded, labels))
         except ValueError as error:
             raise ValueError(f"event {i} (metadata id {event.metadata_id}): {error}") from None
     out[0] = block_header(choices, [event.time for event in listed])

@@ -17,21 +17,16 @@ from clrevents.schema.codes import FAST_SERIALIZATION, ObjectName, ObjectTag
 _FORWARD_REFERENCES = bytes(4)
 
 
-class NetPerf3Writer:
+class NetPerf3Writer(ObjectWriter):
     """A NetPerf 3 stream, one block per call. Writes the header at once; a call that raises has written nothing."""
 
     def __init__(self, sink: Sink, header: TraceHeader | None = None) -> None:
+        super().__init__(sink, ObjectTag.BEGIN)
         header = header or TraceHeader()
         self._pointer_size = header.pointer_size
-        self._objects = ObjectWriter(sink, ObjectTag.BEGIN)
         content = blocks.trace_object(header)
-        self._objects.raw(FAST_SERIALIZATION)
-        self._objects.unsized(ObjectName.TRACE, 3, 0, content)
-
-    @property
-    def offset(self) -> int:
-        """The current size of the stream in bytes."""
-        return self._objects.offset
+        self.raw(FAST_SERIALIZATION)
+        self.unsized(ObjectName.TRACE, 3, 0, content)
 
     def events(self, items: Sequence[EventRecord | MetadataRecord], *, padded: bool = True) -> None:
         """Write an EventBlock of events and descriptions, in this order.
@@ -54,18 +49,10 @@ class NetPerf3Writer:
 
     def raw_block(self, name: str, content: bytes) -> None:
         """Write any block, given its name and its content after size and padding."""
-        self._objects.block(name, 1, 0, content)
-
-    def raw(self, data: bytes) -> None:
-        """Write arbitrary bytes, for deliberate damage."""
-        self._objects.raw(data)
-
-    def end(self) -> None:
-        """Write the end mark."""
-        self._objects.raw(bytes((ObjectTag.NULL,)))
+        self.block(name, 1, 0, content)
 
 
-class NetPerf12Writer:
+class NetPerf12Writer(ObjectWriter):
     """A NetPerf 1 or 2 stream: one object that holds every record, unpadded. For tests: nothing writes it today."""
 
     def __init__(self, sink: Sink, version: int, header: TraceHeader | None = None) -> None:
@@ -73,15 +60,10 @@ class NetPerf12Writer:
             raise ValueError(f"version must be 1 or 2, not {version}")
         self._version = version
         self._places: dict[int, int] = {}
-        self._objects = ObjectWriter(sink, ObjectTag.BEGIN)
+        super().__init__(sink, ObjectTag.BEGIN)
         clock = blocks.clock(header or TraceHeader())
-        self._objects.raw(FAST_SERIALIZATION)
-        self._objects.raw(self._objects.type_header(ObjectName.NETPERF12, version, 0) + _FORWARD_REFERENCES + clock)
-
-    @property
-    def offset(self) -> int:
-        """The current size of the stream in bytes."""
-        return self._objects.offset
+        self.raw(FAST_SERIALIZATION)
+        self.raw(self.type_header(ObjectName.NETPERF12, version, 0) + _FORWARD_REFERENCES + clock)
 
     @property
     def places(self) -> dict[int, int]:
@@ -106,12 +88,8 @@ class NetPerf12Writer:
                 raise ValueError(f"item {i} (metadata id {item.metadata_id}): {error}") from None
             out.append(signed(len(data), 4, "the record's size") + data)
             at += len(out[-1])
-        self._objects.raw(b"".join(out))
+        self.raw(b"".join(out))
         self._places = places
-
-    def raw(self, data: bytes) -> None:
-        """Write arbitrary bytes, for deliberate damage."""
-        self._objects.raw(data)
 
     def end(self, *, footer: bool = True) -> None:
         """Close the object; `footer` adds 16 bytes (docs/format.md, "Footer of NetPerf 1 and 2")."""
@@ -121,7 +99,7 @@ class NetPerf12Writer:
             table = close + 1
             data += (1).to_bytes(4, "little") + signed(close, 4, "the object's end")
             data += signed(table, 4, "the table's offset") + signed(table + 8, 4, "the last field's offset")
-        self._objects.raw(data)
+        self.raw(data)
 
 
 def _record(item: EventRecord | MetadataRecord, metadata_id: int, pointer_size: int, version: int) -> bytes:

@@ -9,17 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from clrevents.encode import blocks
-from clrevents.encode.blocks import full_nettrace6
+from clrevents.encode.blocks import BlockWriter, clock
 from clrevents.encode.metadata import row
 from clrevents.encode.values import (
-    SHORTEST,
-    Choices,
-    EventRecord,
     Label,
     MetadataRecord,
     Sink,
-    Stack,
     ThreadRow,
     TraceHeader,
     either,
@@ -38,27 +33,23 @@ _WIDTHS = {LabelKind.SPAN_ID: 8, LabelKind.OPCODE: 1, LabelKind.KEYWORDS: 8, Lab
 _GUIDS = (LabelKind.ACTIVITY_ID, LabelKind.RELATED_ACTIVITY_ID, LabelKind.TRACE_ID)
 
 
-class NetTrace6Writer:
+class NetTrace6Writer(BlockWriter):
     """A NetTrace 6 stream, one block per call. Writes the header and the trace block at once.
 
     A call that raises ValueError has written nothing. Without `end()` the stream is incomplete, which is legal.
     """
 
+    kinds = BlockKind.EVENTS, BlockKind.STACKS
+    labelled = True
+
     def __init__(self, sink: Sink, header: TraceHeader | None = None, *, version: tuple[int, int] = (6, 0)) -> None:
+        super().__init__(sink)
         header = header or TraceHeader()
         content = _trace(header)
-        self.offset = 0
-        self._sink = sink
         self._pointer_size = header.pointer_size
-        self._sequences = blocks.Sequences()
         major, minor = version
         self.raw(NETTRACE + bytes(4) + signed(major, 4, "major version") + signed(minor, 4, "minor version"))
         self.raw_block(BlockKind.TRACE, content)
-
-    @property
-    def sequences(self) -> dict[int, int]:
-        """The last sequence number of each capture thread, by thread index."""
-        return dict(self._sequences.last)
 
     def metadata(self, records: Iterable[MetadataRecord], header: bytes = b"") -> None:
         """Write a metadata block; `header` are bytes that readers skip (docs/format.md, "Description rows")."""
@@ -69,19 +60,6 @@ class NetTrace6Writer:
             except ValueError as error:
                 raise ValueError(f"description of {described.provider}/{described.name}: {error}") from None
         self.raw_block(BlockKind.METADATA, b"".join(out))
-
-    def stacks(self, first_id: int, stacks: Iterable[Stack]) -> None:
-        """Write a stack block: ids `first_id`, `first_id + 1`, … until the next sequence point."""
-        self.raw_block(BlockKind.STACKS, blocks.stacks(first_id, stacks, self._pointer_size))
-
-    def events(self, events: Sequence[EventRecord], choices: Choices = SHORTEST) -> None:
-        """Write an event block; thread ids of its events are indexes of thread rows."""
-        try:
-            self.raw_block(BlockKind.EVENTS, blocks.events(events, self._sequences, choices, full_nettrace6, True))
-        except BaseException:
-            self._sequences.drop()
-            raise
-        self._sequences.keep()
 
     def sequence_point(self, time: int, threads: Mapping[int, int] | None = None, flags: int = Forget.NOTHING) -> None:
         """Write last numbers by thread index (docs/format.md, "Sequence points"); None uses those written so far."""
@@ -116,11 +94,6 @@ class NetTrace6Writer:
         head = unsigned(len(content), 3, f"the size of a block of kind {kind}") + unsigned(kind, 1, "block kind")
         self.raw(head + content)
 
-    def raw(self, data: bytes) -> None:
-        """Write arbitrary bytes, for deliberate damage."""
-        self._sink.write(data)
-        self.offset += len(data)
-
     def end(self) -> None:
         """Write the block that ends the stream."""
         self.raw_block(BlockKind.END, b"")
@@ -138,7 +111,7 @@ def _trace(header: TraceHeader) -> bytes:
             pairs.append((key, str(value)))
     return b"".join(
         (
-            blocks.clock(header),
+            clock(header),
             signed(header.pointer_size, 4, "pointer_size"),
             signed(len(pairs), 4, "the number of key and value pairs"),
             *(utf8(key, "key") + utf8(value, f"value of {key!r}") for key, value in pairs),

@@ -44,24 +44,8 @@ Change: TypeAlias = Callable[[Data], Data]
 MANAGED: Final = 2
 _JITTED: Final = 0x8
 _BLOCK_EVENTS: Final = 1000
-
-
-@attrs.frozen
-class _Kind:
-    provider: str
-    id: int
-    version: int
-    name: str = ""
-    keywords: int = 0
-    level: int = 0
-    fields: tuple[FieldDescription, ...] = ()
-    opcode: int | None = None
-
-
-@attrs.frozen
-class _Method:
-    record: Any
-    address: int
+_NO_ID: Final = 0
+"""Of a description that has not been written."""
 
 
 class TraceBuilder(Summary):
@@ -96,7 +80,7 @@ class TraceBuilder(Summary):
         self._now_ns = 0
         self._thread = 1
         self._writer: Any = self._open()
-        self._kinds: dict[_Kind, int] = {}
+        self._kinds: dict[MetadataRecord, int] = {}
         self._new: list[MetadataRecord] = []
         self._events: list[EventRecord] = []
         self._stacks: dict[tuple[int, ...], int] = {}
@@ -104,7 +88,7 @@ class TraceBuilder(Summary):
         self._thread_rows: dict[int, int] = {}
         self._thread_names: dict[int, str] = {}
         self._classes = ClassCache(10_000)
-        self._methods: list[_Method] = []
+        self._methods: list[Any] = []
         self._activity = self._related = NO_GUID
         self._labels: dict[Data, int] = {}
         self._damage: list[Change] = []
@@ -147,7 +131,7 @@ class TraceBuilder(Summary):
         if info is None:
             raise TypeError(f"{record!r} is not the record of a registered event; use `raw` or `described`")
         payload = codec(type(record), self._header.pointer_size).build(record)
-        kind = _Kind(info.provider, info.id, info.version, "", info.keywords, info.level)
+        kind = MetadataRecord(_NO_ID, info.provider, info.id, info.version, "", info.keywords, info.level)
         return self._add(kind, payload, stack)
 
     def raw(
@@ -164,7 +148,7 @@ class TraceBuilder(Summary):
 
         `name` and `opcode` go into its description; None omits the opcode, which then is 0.
         """
-        return self._add(_Kind(provider, id, version, name, opcode=opcode), payload, stack)
+        return self._add(MetadataRecord(_NO_ID, provider, id, version, name, opcode=opcode), payload, stack)
 
     def described(
         self,
@@ -191,7 +175,7 @@ class TraceBuilder(Summary):
         record_class = None if layout is None else self._classes.get(name, layout)
         assert record_class is not None
         payload = codec(record_class, self._header.pointer_size).build(record_class(*(v for _, v in fields.values())))
-        return self._add(_Kind(provider, id, 0, name, 0, 4, described), payload, stack)
+        return self._add(MetadataRecord(_NO_ID, provider, id, 0, name, level=4, fields=described), payload, stack)
 
     def method_load(
         self,
@@ -213,22 +197,22 @@ class TraceBuilder(Summary):
         record = MethodLoadVerbose_V1(
             identity, 1, address, size, 0x06000001, MethodFlags(_JITTED), namespace, name, signature, 0
         )
-        self._methods.append(_Method(record, address))
+        self._methods.append(record)
         return self.event(record)
 
     def method_unload(self, address: int) -> TraceBuilder:
         """Add MethodUnloadVerbose_V1 for the method at `address`. Raises ValueError if none was loaded there."""
         from clrevents.events import MethodUnloadVerbose_V1
 
-        method = next((m for m in reversed(self._methods) if m.address == address), None)
+        method = next((m for m in reversed(self._methods) if m.MethodStartAddress == address), None)
         if method is None:
             raise ValueError(f"no method was loaded at {address:#x}")
         self._methods.remove(method)
-        return self.event(MethodUnloadVerbose_V1(*_values(method.record)))
+        return self.event(MethodUnloadVerbose_V1(*_values(method)))
 
     def sample(self, *stack: int, kind: int = MANAGED) -> TraceBuilder:
         """Add a sample of the current thread with this `stack`; `kind` is 2 for managed and 1 for external code."""
-        return self._add(_Kind(SAMPLE, 0, 0), kind.to_bytes(4, "little"), stack)
+        return self._add(MetadataRecord(_NO_ID, SAMPLE, 0), kind.to_bytes(4, "little"), stack)
 
     def lose(self, count: int) -> TraceBuilder:
         """Lose `count` events of the current thread, which NetPerf cannot express."""
@@ -254,7 +238,7 @@ class TraceBuilder(Summary):
 
         self.event(DCEndInit_V1(0))
         for method in self._methods:
-            self.event(MethodDCEndVerbose_V1(*_values(method.record)))
+            self.event(MethodDCEndVerbose_V1(*_values(method)))
         return self.event(DCEndComplete_V1(0))
 
     def damage(self, change: Change) -> TraceBuilder:
@@ -308,23 +292,12 @@ class TraceBuilder(Summary):
             self._writer.threads([row])
         return index
 
-    def _add(self, kind: _Kind, payload: Data, stack: Iterable[int]) -> TraceBuilder:
+    def _add(self, kind: MetadataRecord, payload: Data, stack: Iterable[int]) -> TraceBuilder:
         self._still_open()
         metadata_id = self._kinds.get(kind)
         if metadata_id is None:
             metadata_id = self._kinds[kind] = len(self._kinds) + 1
-            described = MetadataRecord(
-                metadata_id,
-                kind.provider,
-                kind.id,
-                kind.version,
-                kind.name,
-                kind.keywords,
-                kind.level,
-                kind.opcode,
-                kind.fields,
-            )
-            self._new.append(described)
+            self._new.append(dataclasses.replace(kind, metadata_id=metadata_id))
         number = self._numbers[self._thread] = self._numbers.get(self._thread, 0) + 1
         frames = tuple(stack)
         thread = self._writer_thread(self._thread)

@@ -124,7 +124,7 @@ class Writer:
         self.payload_offsets += [at + start for start in starts]
 
     def stacks(self, first: int, *stacks: Sequence[int]) -> None:
-        self.block("StackBlock", blocks.stacks(first, stacks, self.pointer_size))
+        self.block("StackBlock", blocks.stack_block(first, stacks, self.pointer_size))
 
     def sequence_point(self, time: int, threads: Mapping[int, int] | None = None) -> None:
         known = self.counters if threads is None else threads

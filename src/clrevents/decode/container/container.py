@@ -9,14 +9,13 @@ descriptions"), and not compared with the registry.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.decode.container.blocks import (
     Block,
@@ -223,38 +222,17 @@ class SmallBlocks:
         return events, end + behind
 
 
+# Size, metadata id, sequence number, thread, capture thread, processor, stack, tick, GUIDs or label list, payload size.
+_FULL = struct.Struct("<IIIQQIIQ32sI")
+_FULL_LABELLED = struct.Struct("<IIIQQIIQII")
 _GUIDS = bytes(32)
+_GUIDS_AT = 44
 _ID_MASK = UNSORTED - 1
 _BOTH_IDS = int(HeaderFlag.ACTIVITY | HeaderFlag.RELATED)
 _LABELS = int(HeaderFlag.LABELS)
 
 
-@frozen(eq=False)
-class Shape:
-    """The offsets of the fields of a full header. `guids` is the offset of two GUIDs, or -1 for a label id."""
-
-    header: struct.Struct
-    order: Callable[..., tuple[int, int, int, int, int, int, int, int, int, int]]
-    guids: int
-
-
-def _nettrace4(
-    size: int, id: int, seq: int, thread: int, capture: int, cpu: int, stack: int, time: int, *rest: Any
-) -> tuple[int, int, int, int, int, int, int, int, int, int]:
-    return size, id, seq, thread, capture, cpu, stack, time, 0, rest[-1]
-
-
-def _nettrace6(
-    size: int, id: int, seq: int, thread: int, capture: int, cpu: int, stack: int, time: int, label: int, payload: int
-) -> tuple[int, int, int, int, int, int, int, int, int, int]:
-    return size, id, seq, thread, capture, cpu, stack, time, label, payload
-
-
-NETTRACE4 = Shape(struct.Struct("<IIIQQIIQ16s16sI"), _nettrace4, 44)
-NETTRACE6 = Shape(struct.Struct("<IIIQQIIQII"), _nettrace6, -1)
-
-
-def walk(buf: bytes, start: int, end: int, base: int, shape: Shape) -> tuple[list[HeaderColumns], Status, int]:
+def walk(buf: bytes, start: int, end: int, base: int, labelled: bool) -> tuple[list[HeaderColumns], Status, int]:
     """The columns of `buf[start:end]`, how it ended, and where; as `HeaderScanner.scan`.
 
     The high bit of the metadata id means "not sorted" and is dropped (docs/format.md, "Full event headers").
@@ -262,25 +240,23 @@ def walk(buf: bytes, start: int, end: int, base: int, shape: Shape) -> tuple[lis
     rows: list[tuple[int, int, int, int, int, int]] = []
     runs: list[tuple[int, int, int, int]] = []
     marks: list[tuple[int, int, int]] = []
-    carried: bytes | int = _GUIDS if shape.guids >= 0 else 0
+    carried: bytes | int = 0 if labelled else _GUIDS
     pos = start
     latest: int | None = None
     status: Status = "done"
-    header = shape.header
+    header = _FULL_LABELLED if labelled else _FULL
     while pos < end:
         if end - pos < header.size:
             status = "truncated"
             break
-        size, id, seq, thread, capture, cpu, stack, time, label, payload = shape.order(*header.unpack_from(buf, pos))
+        size, id, seq, thread, capture, cpu, stack, time, shown, payload = header.unpack_from(buf, pos)
         body = pos + header.size
         if payload > end - body:
             status = "truncated"
             break
-        shown: bytes | int = buf[pos + shape.guids : pos + shape.guids + 32] if shape.guids >= 0 else label
         if shown != carried:
             carried = shown
-            mark = (len(rows), _BOTH_IDS, pos + shape.guids) if shape.guids >= 0 else (len(rows), _LABELS, label)
-            marks.append(mark)
+            marks.append((len(rows), _LABELS, shown) if labelled else (len(rows), _BOTH_IDS, pos + _GUIDS_AT))
         runs.append((len(rows), capture, seq, cpu))
         rows.append((id & _ID_MASK, thread, stack, time, base + body, payload))
         if not id & UNSORTED:

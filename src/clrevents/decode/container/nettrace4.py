@@ -21,7 +21,6 @@ from clrevents.decode.container.blocks import (
 from clrevents.decode.container.container import (
     BLOCK_HEADER,
     COMPRESSED,
-    NETTRACE4,
     SmallBlocks,
     bad_event,
     bad_fields,
@@ -109,7 +108,7 @@ class NetTrace4(ObjectContainer):
         if flags & COMPRESSED:
             columns, status, stop = self._scanner.scan(window.data, start, body.end, window.base, False)
         else:
-            columns, status, stop = walk(window.data, start, body.end, window.base, NETTRACE4)
+            columns, status, stop = walk(window.data, start, body.end, window.base, False)
         broken = body.broken or status != "done"
         if body.name == _EVENTS:
             if columns:

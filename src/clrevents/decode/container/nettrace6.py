@@ -28,7 +28,6 @@ from clrevents.decode.container.blocks import (
 from clrevents.decode.container.container import (
     BLOCK_HEADER,
     COMPRESSED,
-    NETTRACE6,
     SMALL,
     BadFields,
     Budget,
@@ -421,7 +420,7 @@ class NetTrace6:
         if flags & COMPRESSED:
             columns, status, stop = self._scanner.scan(window.data, start + size, end, window.base, True)
         else:
-            columns, status, stop = walk(window.data, start + size, end, window.base, NETTRACE6)
+            columns, status, stop = walk(window.data, start + size, end, window.base, True)
         if columns:
             span = (first, last) if first or last else None
             yield Events(columns, window.data, window.base, broken or status != "done", span, labelled=True)
