@@ -160,7 +160,7 @@ def _full(event: EventRecord, sequence: int, padded: bool, labels: bool) -> byte
     return unsigned(len(body), 4, "the event's size") + body
 
 
-class Writer:
+class StreamWriter:
     """Appends to a sink; each call writes once or, if it raises, not at all."""
 
     def __init__(self, sink: Sink) -> None:
@@ -174,7 +174,7 @@ class Writer:
         self.offset += len(data)
 
 
-class ObjectWriter(Writer):
+class ObjectWriter(StreamWriter):
     """Appends objects. `begin` is the tag that opens one in this generation."""
 
     def __init__(self, sink: Sink, begin: int) -> None:
@@ -210,7 +210,7 @@ class ObjectWriter(Writer):
         self.raw(b"".join((head, padding, content, bytes((ObjectTag.END,)))))
 
 
-class BlockWriter(Writer):
+class BlockWriter(StreamWriter):
     """The blocks of NetTrace whose content is alike in all versions; a version says how it frames and numbers them."""
 
     kinds: ClassVar[tuple[Any, Any]]
