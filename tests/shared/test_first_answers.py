@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
+from collections import Counter, defaultdict
+from typing import Any
+
 import pytest
 from shared_files import SHARED, needs_shared
 
@@ -12,6 +18,69 @@ from report_laws import keeps_rows_apart
 pytestmark = needs_shared
 
 CALLING = ("net8-shop-all-1", "net10-two-3", "net10-shop-prod-ids-2", "net10-shop-samples-4", "net11-shop-full-7")
+
+
+def served(name: str) -> list[dict[str, Any]]:
+    """What the service itself measured of each request, in order."""
+    with gzip.open(SHARED / "requests" / f"{name}.truth.jsonl.gz", "rt") as lines:
+        rows = [row for row in map(json.loads, lines) if (row.get("side"), row.get("process")) == ("server", "shop")]
+    return sorted((row for row in rows if "t0" in row), key=lambda row: row["t0"])
+
+
+@pytest.mark.parametrize(("name", "numbered"), [("net10-shop-prod-2", 124), ("net10-shop-all-1", 14)])
+def test_where_ids_do_not_pair_a_request_ends_by_its_number(name: str, numbered: int) -> None:
+    """The service measured from within: a request takes a little longer, as before its code ran."""
+    with clrevents.open(SHARED / "requests" / f"{name}.nettrace.gz") as trace:
+        rows = trace.report("requests").requests
+    own: dict[str | None, list[Any]] = defaultdict(list)
+    for row in rows:
+        if row.side == "server":
+            own[row.url_path].append(row)
+    more = []
+    for truth in served(name):
+        row = own[truth["path"].partition("?")[0]].pop(0)
+        if row.end_evidence == "number":
+            more.append((row.duration_ns - truth["t1"] + truth["t0"]) / 1e6)
+    assert not any(own.values())
+    assert len(more) == numbered
+    assert (min(more) > 0, sorted(more)[len(more) // 2] < 1, max(more) < 25) == (True, True, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "net10-shop-prod-2",
+            "25.6 % in GET /block/{n} (100 % unexplained), 21.3 % in GET /burst/{n} (100 % unexplained), "
+            "7.10 % in GET /queue/{n} (100 % unexplained)",
+        ),
+        (
+            "net10-shop-prod-ids-2",
+            "21.4 % in GET /block/{n} (100 % unexplained), 17.9 % in GET /queue/{n} (57.4 % queued for a connection), "
+            "13.1 % in GET /burst/{n} (100 % unexplained)",
+        ),
+        (
+            "net10-shop-all-1",
+            "33.0 % in GET /block/{n} (100 % unexplained), 29.5 % in GET /burst/{n} (99.3 % blocking threads)",
+        ),
+        (
+            "net10-two-3",
+            "34.7 % in GET /queue/{n} (49.6 % queued for a connection), 16.9 % in GET /retry/{n} (67.3 % awaiting), "
+            "14.6 % in GET /fan/{n} (96.2 % waiting for the answer)",
+        ),
+    ],
+)
+def test_what_costs_requests_most_is_on_the_first_screen(name: str, said: str) -> None:
+    """Which routes these are, as the service measured, and what they were doing, as their names say."""
+    with clrevents.open(SHARED / "requests" / f"{name}.nettrace.gz") as trace:
+        text = trace.doctor("http.unexplained").facts.requests
+    by_route: Counter[str] = Counter()
+    for row in served(name):
+        by_route[re.sub(r"\{.*?\}", "{n}", row.get("route", ""))] += row["t1"] - row["t0"]
+    assert text is not None
+    assert text.partition(": ")[2] == said
+    named = [part.partition(" (")[0] for part in text.split(" in GET ")[1:]]
+    assert named == [route for route, _ in by_route.most_common(len(named))]
 
 
 @pytest.mark.parametrize("name", CALLING)

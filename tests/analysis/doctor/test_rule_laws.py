@@ -213,7 +213,7 @@ def compiled(number: int, took: int, dynamic: bool = False) -> Facts:
 def requests(number: int, **columns: Any) -> Facts:
     each = {"side": "client", "duration_ns": 100 * MS, "start_ns": 0, "host": "shop", "connection": "1", **columns}
     rows = {f"requests/requests/{name}": [value] * number for name, value in each.items()}
-    return {**rows, "requests.count": number, "requests.client_count": number}
+    return {**rows, "requests.count": number, f"requests.{each['side']}_count": number}
 
 
 def commands(number: int, took: int) -> Facts:
@@ -316,6 +316,9 @@ OTHERS: Final[Mapping[str, tuple[Facts, Facts]]] = {
     "jit.churn": (compiled(400, MS, dynamic=True), compiled(400, MS)),
     "http.queue": (
         requests(30, queue_ns=50 * MS, connection_reused=True), requests(30, queue_ns=0, connection_reused=True),
+    ),
+    "http.unexplained": tuple(
+        requests(30, side="server", method="GET", route="/", unaccounted_ns=unknown) for unknown in (90 * MS, 9 * MS)
     ),
     "http.new_connections": (requests(60, connection_reused=False), requests(60, connection_reused=True)),
     "db.repeated": (commands(200, MS), commands(9, MS)),

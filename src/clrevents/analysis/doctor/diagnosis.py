@@ -71,7 +71,7 @@ def diagnosis_lines(diagnosis: Concluded, width: int | None, most: int = MOST) -
         lines.append(safe(f"   look: {one.next_command}"))
     if len(wrong) > most:
         lines.append(f"… and {counted(len(wrong) - most, 'more finding')}")
-    did = {name: getattr(diagnosis.facts, name) for name in ("ran", "waited", "allocated")}
+    did = {name: getattr(diagnosis.facts, name) for name in ("requests", "ran", "waited", "allocated")}
     did_lines = [wrapped(safe(f"{name:9}  {text}"), width, 11) for name, text in did.items() if text]
     lines += ["", *chain.from_iterable(did_lines)] if did_lines else []
     unknown = [one.rule for one in diagnosis.findings if one.state == "cannot tell"]
@@ -236,6 +236,9 @@ class DoctorFacts:
     worst: cells.Word | None = column("The rule with the largest impact; null if none found anything.")
     time: cells.CodeText | None = column(
         "How long was recorded, what requests, or the main thread, did in that time, and how much ran; null if unknown."
+    )
+    requests: cells.PrivateText | None = column(
+        "The routes that requests spent most time in, and what most of that went to; null where that is unknown."
     )
     ran: cells.CodeText | None = column("The method that ran longest, and for how long; null where that is unknown.")
     waited: cells.CodeText | None = column("What threads waited for longest; null where that is unknown.")

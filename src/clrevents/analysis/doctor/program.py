@@ -1,4 +1,4 @@
-"""What a program did, in a sentence each: how its time went by, what it ran, waited for and allocated.
+"""What a program did, in a sentence each: how its time went by, what it served, ran, waited for and allocated.
 
 Said whether or not anything is wrong. Knows no rule. A thread that is made to wait for work, and did little else, is
 idle: its waits are none of the program.
@@ -7,6 +7,7 @@ idle: its waits are none of the program.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -39,6 +40,24 @@ _DID: Final = {
     "unknown": "did something unknown for",
 }
 """What a thread did, by the columns of its times."""
+UNACCOUNTED: Final = "unaccounted"
+"""The part of requests for which nothing was recorded."""
+_PARTS: Final = {
+    "queue": "queued for a connection",
+    "dns": "looking up names",
+    "connect": "connecting",
+    "tls": "in TLS handshakes",
+    "wait": "waiting for the answer",
+    "call": "in requests that it sent",
+    "command": "in database commands",
+    "gc": "in collections",
+    "lock": "waiting for locks",
+    "blocked": "blocking threads",
+    "await": "awaiting",
+    UNACCOUNTED: "unexplained",
+}
+"""What requests do, by their parts."""
+_NAMELESS: Final = "code without a name"
 _LITTLE: Final = 0.02
 """Shares of the time that are not worth a word."""
 _FOR_WORK: Final = ("handle", "monitor")
@@ -49,24 +68,35 @@ _ALL_BUT: Final = 0.9
 """The share of a time that is as good as all of it."""
 
 
+_ROUTES: Final = (3, 0.05)
+"""How many routes are named at most, and from which share of the time of all requests on."""
+
 _Wait: TypeAlias = tuple[int, str, str, int]
 
 
 def sentences(case: Case) -> dict[str, str | None]:
     """All of them, by the name of their fact; None for what was not recorded."""
-    return {"time": _time(case), "ran": _ran(case), "waited": _waited(case), "allocated": _allocated(case)}
+    return {
+        "time": _time(case),
+        "requests": _requested(case),
+        "ran": _ran(case),
+        "waited": _waited(case),
+        "allocated": _allocated(case),
+    }
 
 
 def _short(method: str) -> str:
-    """Without the types of its arguments, which may fill a screen."""
-    return method.partition("(")[0]
+    """Without the types of its arguments, which may fill a screen, or what is no name."""
+    return _NAMELESS if method.startswith("[unresolved") else method.partition("(")[0]
 
 
 def _time(case: Case) -> str | None:
     """How long was recorded, what requests or the main thread did in that time, and how many threads ran."""
-    if "threads" not in case.answers or not len(case.rows("threads", "threads")) or not case.window_ns:
+    if not case.window_ns:
         return None
-    parts = [f"{duration_text(case.window_ns)} recorded", *_requests(case), *_thread(case), *_busy(case)]
+    parts = [f"{duration_text(case.window_ns)} recorded", *_requests(case)]
+    if "threads" in case.answers and len(case.rows("threads", "threads")):
+        parts += [*_thread(case), *_busy(case)]
     return "; ".join(parts)
 
 
@@ -78,6 +108,54 @@ def _requests(case: Case) -> list[str]:
     if half is None or most is None:
         return [served]
     return [f"{served}, half within {duration_text(half)}, 99 % within {duration_text(most)}"]
+
+
+def routes_of(case: Case) -> dict[tuple[str, ...], list[int]]:
+    """The rows of the requests that have an end, by method and route where they were served, longest in all first; by
+    host and route where none was served, but some were sent."""
+    rows = case.rows("requests", "requests")
+    columns = (rows.column(name).tolist() for name in ("side", "method", "host", "route", "duration_ns"))
+    by_route: dict[str, dict[tuple[str, ...], list[int]]] = {"server": {}, "client": {}}
+    for row, (side, method, host, route, took) in enumerate(zip(*columns, strict=True)):
+        if took is not None:
+            names = tuple(filter(None, (method, route))) if side == "server" else (f"{host or ''}{route or ''}",)
+            by_route[side].setdefault(names, []).append(row)
+    routes = by_route["server"] or by_route["client"]
+    took_by = rows.numbers("duration_ns")
+    return dict(sorted(routes.items(), key=lambda item: -int(took_by[item[1]].sum())))
+
+
+def parts_of(case: Case, rows: Collection[int]) -> Counter[str]:
+    """What the time of these requests went to; of a request that one of them sent, what that was doing meanwhile."""
+    numbers = case.rows("requests", "requests").column("row").take(np.array(rows, dtype=np.int64)).tolist()
+    by_request: dict[int, list[tuple[str, int, int, int | None]]] = {}
+    columns = ("request_row", "part", "start_ns", "end_ns", "call_row")
+    cells = (case.rows("requests", "parts").column(name).tolist() for name in columns)
+    for number, part, start, end, call in zip(*cells, strict=True):
+        by_request.setdefault(number, []).append((part, start, end, call))
+    parts: Counter[str] = Counter()
+    for part, start, end, call in (one for number in numbers for one in by_request.get(number, ())):
+        inside = by_request.get(call, ()) if call is not None else ()
+        for within, began, ended, _ in inside or ((part, start, end, None),):
+            parts[within] += max(min(end, ended) - max(start, began), 0)
+    return parts
+
+
+def _requested(case: Case) -> str | None:
+    """The routes that most of the time of requests went to, and what most of theirs went to; None without one."""
+    if "requests" not in case.answers:
+        return None
+    routes, took = routes_of(case), case.rows("requests", "requests").numbers("duration_ns")
+    total = int(took[[row for rows in routes.values() for row in rows]].sum())
+    many, least = _ROUTES
+    named: list[str] = []
+    for names, rows in routes.items():
+        ns = int(took[rows].sum())
+        if len(named) < many and ns >= least * total > 0:
+            part, longest = parts_of(case, rows).most_common(1)[0]
+            did = f"{share_text(longest / ns)} {_PARTS.get(part, 'sending and receiving')}"
+            named.append(f"{share_text(ns / total)} in {' '.join(names)} ({did})")
+    return f"{duration_text(total)} in all: {', '.join(named)}" if named else None
 
 
 def _thread(case: Case) -> list[str]:
@@ -137,7 +215,7 @@ def _waits(case: Case) -> list[_Wait]:
     rows = case.rows("waits", "waits")
     columns = (rows.column(name).tolist() for name in ("thread_id", "kind", "method", "duration_ns", "inside"))
     return [
-        (thread, kind, method or "unknown code", took)
+        (thread, kind, method or _NAMELESS, took)
         for thread, kind, method, took, inside in zip(*columns, strict=True)
         if kind != "idle" and inside is None and took
     ]

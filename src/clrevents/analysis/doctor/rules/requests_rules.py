@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted, duration_text, share_text
+from clrevents.analysis.doctor.program import routes_of
 from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
 
 
@@ -68,6 +69,31 @@ def _churn(case: Case, limit: float) -> Verdict:
     return Ailment(title, count.of(len(fresh)), (count,), share, culprit)
 
 
+def _unexplained(case: Case, limit: float) -> Verdict:
+    """Routes that take long, mostly with nothing recorded; samples would show what threads do."""
+    routes = routes_of(case) if case.value("requests.server_count") else {}
+    rows = case.rows("requests", "requests")
+    took, unknown = rows.numbers("duration_ns"), rows.numbers("unaccounted_ns")
+    silent = {
+        names: own
+        for names, own in routes.items()
+        if np.median(took[own]) >= _SLOW and 2 * unknown[own].sum() >= took[own].sum()
+    }
+    total = case.cells("requests", "requests", "unaccounted_ns", sorted(row for own in silent.values() for row in own))
+    whole = case.cells("requests", "requests", "duration_ns", sorted(row for own in routes.values() for row in own))
+    share = total.value / max(whole.value, 1)
+    title = (
+        f"{counted(len(total.rows), 'request')} of {counted(len(silent), 'route')} took {total.text}, "
+        f"{share_text(share)} of the time of all requests, in which nothing was recorded of them"
+    )
+    if case.value("top.samples"):
+        return Clear(f"{title}; samples show what threads did meanwhile", (total, whole))
+    if share < limit or total.value < _MUCH:
+        each = max(int(took.max(initial=0)), 1)
+        return Clear(title, (total, whole), events=(max(limit * whole.value, _MUCH) - total.value) / each)
+    return Ailment(title, total, (total, whole), share, " ".join(next(iter(silent))))
+
+
 _NO_COMMANDS: Final = Unknown(
     "no database command was recorded: none was sent, or the events of what sends them were not on; "
     "to record them: clrevents collect --profile database"
@@ -111,6 +137,9 @@ def _slow(case: Case, limit: float) -> Verdict:
     return Ailment(title, total, (total,), case.share(total.value), culprit, span)
 
 
+_SLOW: Final = 100_000_000
+_MUCH: Final = 500_000_000
+
 RULES: Final = (
     Rule(
         "http.queue",
@@ -123,6 +152,23 @@ RULES: Final = (
         "requests {file} --table requests --sort queue_ns {span}",
         _queue,
         nothing="requests.count",
+    ),
+    Rule(
+        "http.unexplained",
+        "Are slow requests explained?",
+        ("requests.server_count",),
+        Threshold(
+            0.1,
+            "10 % of the time of all requests, and 500 ms, in routes that mostly take 100 ms, without samples",
+            "our judgement",
+        ),
+        "Meanwhile their code ran, slept, or waited for what was not recorded.",
+        "Record what threads and tasks do, too: clrevents collect --for doctor.",
+        "what takes the time is on purpose, such as an answer that waits for news.",
+        "requests {file}",
+        _unexplained,
+        also=("top",),
+        nothing="requests.server_count",
     ),
     Rule(
         "http.new_connections",

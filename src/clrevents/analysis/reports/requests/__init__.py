@@ -172,7 +172,7 @@ class RequestsReport(Answer[RequestsFacts]):
 
     Clients are those of System.Net.Http (.NET 5 and later), servers those of ASP.NET Core; without events of its host,
     those of Kestrel are used. A request lasts from its start event to the stop event with its activity id, which needs
-    the keyword 0x80 of System.Threading.Tasks.TplEventSource.
+    the keyword 0x80 of System.Threading.Tasks.TplEventSource; or else to Kestrel's stop with its number of the request.
 
     If a trace has both sides, they are matched by their connections: a client's connection is a server's if both
     carried the same number of requests, each received while it was under way, and no other connection fits. This is

@@ -7,7 +7,7 @@ them.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias, TypeVar
 
@@ -48,7 +48,8 @@ REQUEST_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     ESTABLISHED: ("connectionId",),
     f"{HOSTING}/RequestStart": ("method", "path"),
     UNHANDLED: _WHEN,
-    f"{KESTREL}/RequestStart": ("connectionId", "method", "path", "httpVersion"),
+    f"{KESTREL}/RequestStart": ("time_ns", "thread_id", "connectionId", "requestId", "method", "path", "httpVersion"),
+    f"{KESTREL}/RequestStop": ("time_ns", "requestId"),
 }
 """What is kept of each event."""
 
@@ -119,6 +120,7 @@ class KnownRequest:
     start: int
     end: int | None
     ambiguous: bool
+    end_evidence: str | None = None
     has_id: bool = True
     """Without one nothing is known to lie in it."""
     parent: int | None = None
@@ -177,6 +179,7 @@ class RequestFinder:
                 number = len(self.requests)
                 request = KnownRequest(number, row, side, forest.start[row], end, bool(forest.ambiguous[row]))
                 request.parent = None if above == NONE else above
+                request.end_evidence = None if end is None else "event"
                 request.has_id = forest.activity[row] is not None
                 self.requests.append(request)
                 self.of.append(number)
@@ -254,6 +257,31 @@ class RequestFinder:
             thrower = self._server_of(row)
             if thrower is not None:
                 thrower.failed = True
+        self._ends()
+
+    def _ends(self) -> None:
+        """Where no stop has the id of its start: the end by the number that Kestrel gives each request.
+
+        The host starts a request, then Kestrel does, at once and on the same thread; Kestrel stops it, then the host.
+        """
+        received, stops = (self._events[f"{KESTREL}/Request{edge}"] for edge in ("Start", "Stop"))
+        ends: dict[object, int] = dict(zip(stops.cells("requestId"), stops.cells("time_ns"), strict=True))
+        columns = (received.cells(name) for name in ("time_ns", "thread_id", "path", "requestId"))
+        starts: dict[int, list[tuple[int, object, object]]] = {}
+        for time, thread, path, number in zip(*columns, strict=True):
+            starts.setdefault(thread, []).append((time, path, number))
+        after: dict[int, int] = {}
+        for request in sorted(self.requests, key=lambda one: -one.start):
+            if request.side == "client":
+                continue
+            thread = self.thread(request)
+            of_thread = starts.get(thread, [])
+            place = bisect_left(of_thread, request.start, key=lambda start: start[0])
+            is_own = place < after.get(thread, len(of_thread)) and of_thread[place][1] == request.path
+            after[thread] = place
+            end = ends.get(of_thread[place][2]) if is_own else None
+            if request.end is None and end is not None and end >= request.start:
+                request.end, request.end_evidence = end, "number"
 
     def _client_of(self, row: int) -> KnownRequest | None:
         return self._of(row, "client")

@@ -50,6 +50,10 @@ class RequestRow(SpanRow):
     failed: cells.Flag = column("A failure was recorded: no response, or an unhandled exception.")
     start_ns: cells.Ns = column("When it started.")
     end_ns: cells.Ns | None = column("When it stopped; null without a stop event.")
+    end_evidence: cells.Word | None = column(
+        "`event`; or `number` if no stop has its id, but Kestrel's has its number of the request; null without an end.",
+        hidden=True,
+    )
     duration_ns: cells.DurationNs | None = column("From start to stop; null without a stop.")
     queue_ns: cells.DurationNs | None = column("How long it was queued for a connection; null if not recorded.")
     headers_ns: cells.DurationNs | None = column("From start until the response headers were read; null if unknown.")
@@ -323,6 +327,7 @@ class RequestTables:
                 failed=request.failed,
                 start_ns=request.start,
                 end_ns=request.end,
+                end_evidence=request.end_evidence,
                 duration_ns=_duration(request),
                 queue_ns=sum(queue for _, queue in request.queued) if request.queued else None,
                 headers_ns=request.headers,
