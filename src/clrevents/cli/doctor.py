@@ -29,9 +29,8 @@ from clrevents.analysis.doctor.diagnosis import (
 from clrevents.analysis.doctor.rule import TRACE, Rule
 from clrevents.analysis.framework.model.conditions import limit_of
 from clrevents.analysis.framework.model.declaration import WindowOptions
-from clrevents.analysis.framework.model.needs import SeenKinds
+from clrevents.analysis.framework.model.needs import SeenKind, SeenKinds
 from clrevents.analysis.framework.render.show import note_text
-from clrevents.analysis.framework.run.answerable import seen_kind
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.cli.live_report import LiveQuestion, live_options
@@ -347,7 +346,7 @@ class LiveFindings:
 
     def judged(self) -> Diagnosis:
         """What the rules find in what was read. Raises ValueError before the trace's header was."""
-        seen = (seen_kind(kind) for _, kind in pass_of(self._decoder).occurred)
+        seen = (SeenKind.of(kind) for _, kind in pass_of(self._decoder).occurred)
         kinds = SeenKinds(seen) if self._decoder.info is None else SeenKinds.of(seen, self._decoder.info)
         lost = sum(loss.count for loss in self._decoder.losses)
         known = {"lost": lost, "damaged": 0, "unended": 0, "snapshots": int(any(k.name == "GCBulkNode" for k in kinds))}

@@ -18,8 +18,8 @@ from clrevents.analysis.doctor.diagnosis import Diagnosis, diagnosis_lines
 from clrevents.analysis.doctor.rule import Ailment, Case, Unknown
 from clrevents.analysis.doctor.rulebook import FAMILIES, RULES
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.needs import coverage
-from clrevents.analysis.framework.run.answerable import needs_of, seen_kinds
+from clrevents.analysis.framework.model.needs import SeenKinds, coverage
+from clrevents.analysis.framework.run.answerable import needs_of
 from clrevents.analysis.framework.run.asking import ask
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.events import ThreadCreated_V0, ThreadFlags
@@ -49,7 +49,7 @@ def short(found: Diagnosis) -> list[tuple[str, int, str | None]]:
 @lru_cache(maxsize=8)
 def case_from(data: bytes) -> Case:
     with opened(data) as trace:
-        kinds = seen_kinds(trace)
+        kinds = SeenKinds.in_trace(trace)
         return case_of(ask(trace, asked_of(RULES, kinds), {}), trace_metrics(trace), RULES, kinds)
 
 
@@ -121,7 +121,7 @@ def test_one_pass_feeds_all_rules() -> None:
 def test_what_cannot_be_told_is_not_asked() -> None:
     """Nobody reads the events of reports that lack what they need, and `trace.cut` needs no report."""
     with clrevents.open(FIXTURES / "net10-garbage.nettrace.gz") as trace:
-        kinds = seen_kinds(trace)
+        kinds = SeenKinds.in_trace(trace)
         asked = [[one.declaration.name for one in asked_of(rules_of(r), kinds)] for r in ((), ("http.*",))]
     assert asked == [["top", "gc", "threads", "alloc", "waits", "startup", "jit"], ["gc"]]
 
@@ -130,7 +130,7 @@ def test_what_cannot_be_told_is_not_asked() -> None:
 def test_what_was_not_asked_would_have_said_the_same(path: Any) -> None:
     with clrevents.open(path, errors="salvage") as trace:
         everything = ask(trace, asked_of(RULES), {})
-        whole, kinds = concluded(everything, trace_metrics(trace), RULES), seen_kinds(trace)
+        whole, kinds = concluded(everything, trace_metrics(trace), RULES), SeenKinds.in_trace(trace)
         assert trace.doctor() == whole
         for rule in RULES:
             for name in rule.metrics:

@@ -23,7 +23,7 @@ from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import NEVER, ONLY_MACHINE, SeenKinds, coverage, met
-from clrevents.analysis.framework.run.answerable import needs_of, seen_kinds
+from clrevents.analysis.framework.run.answerable import needs_of
 from clrevents.analysis.framework.run.asking import ask, find_report
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
@@ -90,7 +90,7 @@ def doctor(trace: Trace, *rules: str, **window: Unpack[WindowOptions]) -> Diagno
     """What `Trace.doctor` returns. A TraceError that ends the reading has the diagnosis so far as `report`."""
     chosen = rules_of(rules)
     try:
-        answers = ask(trace, asked_of(chosen, seen_kinds(trace)), window)
+        answers = ask(trace, asked_of(chosen, SeenKinds.in_trace(trace)), window)
     except TraceError as error:
         if isinstance(error.report, dict):
             error.report = diagnosed(trace, error.report, chosen)
@@ -101,7 +101,7 @@ def doctor(trace: Trace, *rules: str, **window: Unpack[WindowOptions]) -> Diagno
 def diagnosed(trace: Trace, answers: Mapping[str, Answer[Any]], rules: Sequence[Rule] = RULES) -> Diagnosis:
     """A diagnosis from answers that are already there, all about one window of this trace."""
     broken = [Note(BROKEN, "warning", p.message, ("findings",)) for p in passes_of(trace).source_errors()]
-    return concluded(answers, trace_metrics(trace), rules, seen_kinds(trace), broken)
+    return concluded(answers, trace_metrics(trace), rules, SeenKinds.in_trace(trace), broken)
 
 
 def trace_metrics(trace: Trace) -> dict[str, Metric]:

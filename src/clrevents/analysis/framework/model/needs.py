@@ -15,7 +15,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.recording.recorded import ProviderNeed, proves, record_line
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Note
 from clrevents.schema.registry import ASYNC, OWN, RUNTIME, provider_name
-from clrevents.trace import TraceInfo
+from clrevents.trace import EventKind, Trace, TraceInfo, passes_of
 
 _MACHINE: Final = "Universal."
 """Providers of the Linux recorder, which records all processes alike."""
@@ -88,6 +88,11 @@ class SeenKind:
     keywords: int
     level: int
 
+    @classmethod
+    def of(cls, kind: EventKind) -> SeenKind:
+        """What a trace says of it."""
+        return cls(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level)
+
 
 class SeenKinds(tuple[SeenKind, ...]):
     """The kinds of a trace, which keep what they show about a need: every process and report asks the same.
@@ -106,6 +111,12 @@ class SeenKinds(tuple[SeenKind, ...]):
         seen = cls(kinds)
         seen.native_aot = info.native_aot
         return seen
+
+    @classmethod
+    def in_trace(cls, trace: Trace) -> SeenKinds:
+        """Those that occur in a trace."""
+        scan = passes_of(trace).scan(raising=False)
+        return cls.of((SeenKind.of(kind) for kind in scan.kinds if kind.key in scan.counts), trace.info)
 
     def without(self, unfit: frozenset[tuple[str, str]]) -> SeenKinds:
         """The kinds that could be used."""

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
-from typing import Any
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.needs import (
     Need,
-    SeenKind,
     SeenKinds,
     coverage,
     missing_notes,
@@ -22,7 +20,7 @@ from clrevents.analysis.framework.model.needs import (
 from clrevents.analysis.framework.run._report_index import REPORTS
 from clrevents.analysis.framework.run.listing import ROOM, report_names
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage
-from clrevents.trace import Trace, passes_of
+from clrevents.trace import Trace
 
 
 @frozen
@@ -34,16 +32,6 @@ class Answerable:
     coverage: Coverage
     missing: tuple[str, ...]
     record: str
-
-
-def seen_kinds(trace: Trace) -> SeenKinds:
-    """The kinds of event that occur in a trace."""
-    scan = passes_of(trace).scan(raising=False)
-    return SeenKinds.of((seen_kind(kind) for kind in scan.kinds if kind.key in scan.counts), trace.info)
-
-
-def seen_kind(kind: Any) -> SeenKind:
-    return SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level)
 
 
 def asked_and_needed(name: str) -> tuple[str, tuple[Need, ...]]:
@@ -63,7 +51,7 @@ def needs_of(name: str) -> tuple[Need, ...]:
 
 def answerable(trace: Trace) -> tuple[Answerable, ...]:
     """Every report of the registry, by name."""
-    kinds = seen_kinds(trace)
+    kinds = SeenKinds.in_trace(trace)
     reports = []
     for name in report_names():
         question, needs = asked_and_needed(name)

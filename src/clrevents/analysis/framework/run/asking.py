@@ -17,8 +17,7 @@ from clrevents._util.value_classes import define
 from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import AnyReport, ReportDeclaration, WindowOptions, parameters_of
-from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
-from clrevents.analysis.framework.run.answerable import seen_kind
+from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
 from clrevents.analysis.framework.run.listing import ROOM
 from clrevents.analysis.framework.run.listing import report_names as report_names
 from clrevents.analysis.framework.run.report_reading import (
@@ -243,7 +242,7 @@ class ReportFeed(Summary):
         info, reading = self._see(decoder), pass_of(decoder)
         stream = reading.stream
         window = self._asked_window(decoder)
-        occurred = [(info.process_id if p is None else p, seen_kind(kind)) for p, kind in reading.occurred]
+        occurred = [(info.process_id if p is None else p, SeenKind.of(kind)) for p, kind in reading.occurred]
         several = len({process for process, _ in occurred} - {None}) > 1
         kinds = (
             KindsOfProcesses.of(occurred) if several else KindsOfProcesses(SeenKinds.of((k for _, k in occurred), info))

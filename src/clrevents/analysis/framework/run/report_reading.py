@@ -22,8 +22,7 @@ from clrevents._util.version import __version__
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk
 from clrevents.analysis.framework.model.declaration import AnyReport
-from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
-from clrevents.analysis.framework.run.answerable import seen_kind, seen_kinds
+from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
     FOREVER,
@@ -58,13 +57,13 @@ def kinds_of_processes(trace: Trace) -> KindsOfProcesses:
     passes = passes_of(trace)
     scan = passes.scan(raising=False)
     if trace.info.version < MANY_PROCESSES or len({thread.process_id for thread in scan.threads} - {None}) < 2:
-        return KindsOfProcesses(seen_kinds(trace))
+        return KindsOfProcesses(SeenKinds.in_trace(trace))
     pass_ = passes.columns(passes.selection(()), headers=("process_id",), payloads=False)
     pairs: set[tuple[int, int]] = set()
     for numbers, chunk_kinds in _processes_and_kinds(passes, pass_):
         pairs |= set(map(tuple, np.unique(np.column_stack((numbers, chunk_kinds)), axis=0).tolist()))
     kinds = pass_.stream.kinds.all
-    return KindsOfProcesses.of((None if p < 0 else p, seen_kind(kinds[index])) for p, index in sorted(pairs))
+    return KindsOfProcesses.of((None if p < 0 else p, SeenKind.of(kinds[index])) for p, index in sorted(pairs))
 
 
 def busiest_processes(trace: Trace, selectors: Sequence[str], most: int) -> frozenset[int | None] | None:

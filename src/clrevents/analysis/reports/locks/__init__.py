@@ -34,13 +34,14 @@ from clrevents.analysis.reports.locks.lock_tables import (
     WaitingThread,
 )
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
-from clrevents.analysis.shared.events.thread_ids import OWNER_COLUMNS, LockOwners
 from clrevents.analysis.shared.events.wait_events import (
     CONTENDED,
     CONTENTION_COLUMNS,
     CONTENTION_HEADERS,
     ENTERED,
+    OWNER_COLUMNS,
     ContentionSpans,
+    LockOwners,
     still_waiting,
 )
 from clrevents.analysis.shared.samples.off_processor import SWITCH, SwitchFeed

@@ -19,10 +19,16 @@ from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Array, groups, nulled, picked
 from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.analysis.shared.events.gc_suspensions import COLLECTION, END, SAMPLER, steps_of, whole_stops
-from clrevents.analysis.shared.events.thread_ids import OWNER_COLUMNS, LockOwners, whole_of
 from clrevents.analysis.shared.events.wait_events import CONTENDED as CONTENDED
 from clrevents.analysis.shared.events.wait_events import ENTERED as ENTERED
-from clrevents.analysis.shared.events.wait_events import SYNCHRONOUS, WaitSpans, wait_spans
+from clrevents.analysis.shared.events.wait_events import (
+    OWNER_COLUMNS,
+    SYNCHRONOUS,
+    LockOwners,
+    WaitSpans,
+    wait_spans,
+    whole_of,
+)
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
 from clrevents.trace import TraceInfo
 

@@ -16,8 +16,8 @@ from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.gathering.groups import grouped
+from clrevents.analysis.shared.events.event_spans import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.gc_suspensions import StopFeed, ThreadStops
-from clrevents.analysis.shared.events.thread_ids import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.wait_events import (
     CONTENDED,
     CONTENTION_COLUMNS,

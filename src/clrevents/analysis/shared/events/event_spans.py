@@ -1,14 +1,15 @@
 """`EventSpans`: from one event to another, as rows of both, with the columns that either has. Compilations are such.
 
 Begins are paired with ends as brackets are, by columns in which both agree; what has lost its other side stays alone.
-Knows the events of methods being compiled and loaded; names and sums are up to the caller.
+Knows the events of methods being compiled and loaded, and which tell the version of .NET; names and sums are up to the
+caller.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import attrs
 import numpy as np
@@ -33,6 +34,17 @@ def field_known(events: Gathered, name: str) -> Mask:
     if name not in events.table:
         return np.zeros(len(events), dtype=np.bool_)
     return np.asarray(events.column(name).known, dtype=np.bool_)
+
+
+VERSION_EVENTS: Final = ("runtime/RuntimeInformationStart", "rundown/RuntimeInformationDCStart")
+"""The events with the version of .NET, from the process's start or the rundown."""
+VERSION: Final = "BclMajorVersion"
+
+
+def versions_of(events: Mapping[str, Gathered]) -> set[int]:
+    """The major versions of .NET that events tell; none where neither of `VERSION_EVENTS` is among them."""
+    gathered = (events[name] for name in VERSION_EVENTS if name in events and VERSION in events[name].table)
+    return {int(version) for rows in gathered for version in rows.numbers(VERSION).tolist()}
 
 
 @frozen(eq=False, slots=False)

@@ -4,10 +4,14 @@ Waits of one kind do not nest on a thread, so a begin that another one follows h
 an end lasted at least until tracing stopped, and is open, or until its thread ended before. Of waits for tasks, those
 that block a thread (behavior 1) are separated from awaits, which block nothing. Contentions have all that events say:
 a start without an owner leaves it unknown, and the end of a wait makes the waiter the owner of the lock.
+
+Owners are given by the system's thread id, since .NET 11 by the runtime's own number (docs/errata.md, "Owners of locks
+are told by two kinds of numbers"), and ids in payloads may be the lower 32 bits of those in headers.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol, Self, TypeVar
@@ -22,10 +26,16 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Note, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, Ints, Mask
-from clrevents.analysis.shared.events.event_spans import EventSpans, field_numbers
-from clrevents.analysis.shared.events.thread_ids import LockOwners, whole_ids
+from clrevents.analysis.gathering.groups import NONE, Array, Ints, Mask
+from clrevents.analysis.shared.events.event_spans import (
+    VERSION,
+    VERSION_EVENTS,
+    EventSpans,
+    field_numbers,
+    versions_of,
+)
 from clrevents.schema.registry import TPL
+from clrevents.trace import TraceInfo
 
 
 class EndsOfThreads(Protocol):
@@ -172,6 +182,66 @@ def still_waiting(threads: int, longest_ns: int) -> Note:
         f"{duration_text(longest_ns)} until then: sums are lower bounds"
     )
     return Note("still-waiting", "warning", text, ("waited_total",), {"threads": threads, "longest_ns": longest_ns})
+
+
+Ids = NDArray[np.uint64]
+_LOWER: Final = np.uint64(2**32 - 1)
+_ALL: Final = 2**64 - 1
+
+
+def whole_ids(recorded: Ids, headers: Ids) -> Ids:
+    """The ids of payloads, or instead of each the only id of a header that has it as its lower 32 bits."""
+    longer, _ = np.unique(headers[headers > _LOWER], return_counts=True)
+    if not len(longer):
+        return recorded
+    lower, first, count = np.unique(longer & _LOWER, return_index=True, return_counts=True)
+    place = np.minimum(np.searchsorted(lower, recorded), len(lower) - 1)
+    cut = (lower[place] == recorded) & (count[place] == 1) & ~np.isin(recorded, headers)
+    return np.where(cut, longer[first[place]], recorded)
+
+
+def whole_of(recorded: Iterable[int], headers: Iterable[int]) -> list[int]:
+    """The same of numbers, of which damaged ones may be negative."""
+    both = (np.array([id & _ALL for id in ids], dtype=np.uint64) for ids in (recorded, headers))
+    ids: list[int] = whole_ids(*both).tolist()
+    return ids
+
+
+_CREATED: Final = "runtime/ThreadCreated"
+OWNER_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(VERSION_EVENTS, (VERSION,))
+"""What is needed of each event, beside the creation of threads."""
+_NUMBERED_SINCE: Final = 11
+
+
+@frozen(eq=False)
+class LockOwners:
+    """The threads of a process by their numbers, each with when it was created."""
+
+    numbered: bool = False
+    """Whether every lock names its owner by number."""
+    created: Mapping[int, list[tuple[int, int]]] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, events: Mapping[str, Gathered], info: TraceInfo) -> LockOwners:
+        """By these events of one process."""
+        columns = ("time_ns", "ManagedThreadIndex", "OSThreadID")
+        rows = zip(*(field_numbers(events[_CREATED], name).tolist() for name in columns), strict=True)
+        created: dict[int, list[tuple[int, int]]] = {}
+        for time, number, thread in sorted(rows):
+            created.setdefault(number, []).append((time, thread))
+        versions = versions_of(events)
+        return cls(info.native_aot or max(versions, default=0) >= _NUMBERED_SINCE, created)
+
+    def threads(self, owners: Array, times: NDArray[np.int64], seen: Ids) -> Ids:
+        """The id of each owner that was told at a time; 0 where it is unknown. `seen` are ids of other threads."""
+        ids = {thread for some in self.created.values() for _, thread in some} | set(seen.tolist())
+        threads = owners.astype(np.uint64)
+        for row, (owner, time) in enumerate(zip(threads.tolist(), times.tolist(), strict=True)):
+            if self.numbered or (owner in self.created and owner not in ids):
+                lives = self.created.get(owner, [])
+                place = bisect_right(lives, (time, np.inf)) - 1
+                threads[row] = lives[place][1] if place >= 0 else 0
+        return threads
 
 
 CONTENDED: Final = "runtime/ContentionStart"

@@ -35,8 +35,8 @@ from clrevents.analysis.gathering.merged_stacks import (
     StackFrame,
     merged_stacks,
 )
+from clrevents.analysis.shared.events.event_spans import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
-from clrevents.analysis.shared.events.thread_ids import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.processor.counted_events import (
     COUNT_EVENTS,
     NOTHING,

@@ -23,7 +23,7 @@ from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Ints, changes
 from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
-from clrevents.analysis.shared.events.thread_ids import whole_of
+from clrevents.analysis.shared.events.wait_events import whole_of
 from clrevents.schema.registry import SAMPLE
 
 SAMPLES: Final = f"{SAMPLE}/ThreadSample"
