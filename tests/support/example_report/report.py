@@ -12,7 +12,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import SpanRow, column, row
 
@@ -103,9 +103,9 @@ REPORT: Final = ReportDeclaration(
     topic="memory",
     needs=(Need("runs of finalizers", ("GCFinalizersBegin", "GCFinalizersEnd"), 0x1, essential=True),),
     metrics=(
-        MetricDeclaration("count", "count", "Runs of finalizers."),
-        MetricDeclaration("finalized", "count", "Objects whose finalizers ran."),
-        MetricDeclaration("finalize_total", "ns", "The durations of all runs.", better="less"),
+        count_of("count", "Runs of finalizers."),
+        count_of("finalized", "Objects whose finalizers ran."),
+        time_of("finalize_total", "The durations of all runs.", better="less"),
     ),
     collector=FinalizerRuns,
     parameters=NoParameters,

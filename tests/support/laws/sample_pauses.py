@@ -12,7 +12,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import SpanRow, column, row
 
@@ -102,9 +102,9 @@ REPORT: Final = ReportDeclaration(
     "memory",
     (Need("pauses", ("GCSuspendEEBegin",), 1, essential=True),),
     (
-        MetricDeclaration("count", "count", "How many."),
-        MetricDeclaration("pause_total", "ns", "In all.", better="less"),
-        MetricDeclaration("pause_max", "ns", "The longest.", merge="max"),
+        count_of("count", "How many."),
+        time_of("pause_total", "In all.", better="less"),
+        time_of("pause_max", "The longest.", merge="max"),
     ),
     Pauses,
     NoParameters,

@@ -15,7 +15,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import Note, count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, TreeShape, column, row
 from clrevents.analysis.gathering.groups import Ints, Mask, changes, sum_by
@@ -331,11 +331,9 @@ _SHOWN: Final = 3
 _SIMILAR: Final = 0.5
 _METRICS: Final = (
     # A sample that reaches into the next window is in both.
-    MetricDeclaration(
-        "samples", "count", "The samples or events with the method on their stack.", windows=False, evidence="sample"
-    ),
-    MetricDeclaration("inclusive", "ns", "Their weight, in bytes or another unit if the weights are not times."),
-    MetricDeclaration("exclusive", "ns", "The weight of those in which the method is the innermost frame."),
+    count_of("samples", "The samples or events with the method on their stack.", windows=False, evidence="sample"),
+    time_of("inclusive", "Their weight, in bytes or another unit if the weights are not times."),
+    time_of("exclusive", "The weight of those in which the method is the innermost frame."),
     *SAMPLE_METRICS[1:],
 )
 

@@ -18,7 +18,7 @@ from clrevents.analysis.framework.model.collector import Context, KeepingCollect
 from clrevents.analysis.framework.model.declaration import NameParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
@@ -134,9 +134,9 @@ _NEEDS: Final = (
     Need(_TIMES, ("MethodJittingStarted",), 0x2010, 5, proof=0x10),
 )
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Stubs that were generated."),
-    MetricDeclaration("cache_hits", "count", "How often a stub was reused, according to the runtime."),
-    MetricDeclaration("compile_total", "ns", "How long the JIT took for the stubs, as far as recorded.", better="less"),
+    count_of("count", "Stubs that were generated."),
+    count_of("cache_hits", "How often a stub was reused, according to the runtime."),
+    time_of("compile_total", "How long the JIT took for the stubs, as far as recorded.", better="less"),
 )
 
 

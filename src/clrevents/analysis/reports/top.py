@@ -15,7 +15,7 @@ import numpy as np
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, count_of
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 from clrevents.analysis.gathering.groups import groups
@@ -272,9 +272,8 @@ REPORT: Final = ReportDeclaration(
     SAMPLE_NEEDS,
     (
         *SAMPLE_METRICS,
-        MetricDeclaration(
+        count_of(
             "standing",
-            "count",
             "Threads that did not move at all, in a lock or in a native call of the program.",
             "less",
             "sum",

@@ -10,7 +10,7 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, StackParameters
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, Note, count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.shared.blocking.known_waits import (
     HIDDEN,
@@ -65,19 +65,13 @@ _ALL: Final = (*_SHOWN, _LOCKED, _TASKS)
 """Before .NET 10 they show no waits for locks."""
 _UNNAMED: Final = "without names of methods, threads without work seem to wait"
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Waits of the program that began.", "less", needs=_ALL),
-    MetricDeclaration(
-        "waited_total",
-        "ns",
-        "How long all threads together waited in them.",
-        "less",
-        needs=_ALL,
-        hides="waits/duration_ns",
+    count_of("count", "Waits of the program that began.", "less", needs=_ALL),
+    time_of(
+        "waited_total", "How long all threads together waited in them.", "less", needs=_ALL, hides="waits/duration_ns"
     ),
-    MetricDeclaration("event_total", "ns", "How much of that was recorded by events.", "less", needs=_RECORDED),
-    MetricDeclaration(
+    time_of("event_total", "How much of that was recorded by events.", "less", needs=_RECORDED),
+    time_of(
         "sampled_total",
-        "ns",
         "How much of that was seen only in samples.",
         "less",
         evidence="sample",
@@ -86,19 +80,12 @@ _METRICS: Final = (
         needs=_SHOWN,
         hides="sample",
     ),
-    MetricDeclaration("task_count", "count", "Waits for tasks that began.", "less", needs=(*_SHOWN, _TASKS)),
-    MetricDeclaration("task_total", "ns", "How long threads waited for tasks.", "less", needs=(*_SHOWN, _TASKS)),
-    MetricDeclaration(
-        "idle_total", "ns", "How long threads of the runtime and workers of the pool were idle.", needs=_SHOWN
-    ),
-    MetricDeclaration("nested_count", "count", "Waits that began inside others and are not counted.", needs=_RECORDED),
-    MetricDeclaration(
-        "unfinished",
-        "count",
-        "Waits of the program whose end is not in the trace.",
-        "less",
-        needs=_RECORDED,
-        lossy="unknown",
+    count_of("task_count", "Waits for tasks that began.", "less", needs=(*_SHOWN, _TASKS)),
+    time_of("task_total", "How long threads waited for tasks.", "less", needs=(*_SHOWN, _TASKS)),
+    time_of("idle_total", "How long threads of the runtime and workers of the pool were idle.", needs=_SHOWN),
+    count_of("nested_count", "Waits that began inside others and are not counted.", needs=_RECORDED),
+    count_of(
+        "unfinished", "Waits of the program whose end is not in the trace.", "less", needs=_RECORDED, lossy="unknown"
     ),
 )
 

@@ -6,6 +6,7 @@ Plain and frozen; can be made by hand. Measures nothing itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
@@ -109,7 +110,6 @@ class MetricDeclaration:
     """
 
     name: str
-    unit: str
     description: str
     better: Better = "neither"
     merge: Merge = "sum"
@@ -120,6 +120,7 @@ class MetricDeclaration:
     lossy: InHoles | None = None
     dated: Dated | None = None
     hides: str = ""
+    unit: str = attrs.field(kw_only=True)
 
     @property
     def in_holes(self) -> InHoles:
@@ -127,6 +128,14 @@ class MetricDeclaration:
         if self.lossy is not None:
             return self.lossy
         return "unknown" if self.merge == "none" else "at most" if self.merge == "min" else "at least"
+
+
+count_of: Final = partial(MetricDeclaration, unit="count")
+"""The declaration of a number of things,"""
+time_of: Final = partial(MetricDeclaration, unit="ns")
+"""of a time,"""
+size_of: Final = partial(MetricDeclaration, unit="bytes")
+"""and of a size."""
 
 
 @frozen(repr=False)

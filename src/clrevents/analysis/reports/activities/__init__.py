@@ -21,7 +21,7 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, pa
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Note, count_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
@@ -342,13 +342,11 @@ _MOST: Final = 1_000_000
 _IDS: Final = "activities"
 _NEEDS: Final = (Need(_IDS, ("start-stop",), 0x80, 4, TPL, essential=True),)
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Activities that started."),
-    MetricDeclaration("stopped", "count", "Those with a stop event."),
-    MetricDeclaration("never_stopped", "count", "Those without a stop event.", "less", lossy="unknown"),
-    MetricDeclaration("orphans", "count", "Stop events without a start.", "less", lossy="unknown"),
-    MetricDeclaration(
-        "ambiguous", "count", "Activities whose end or parent may belong to another activity.", "less", lossy="unknown"
-    ),
+    count_of("count", "Activities that started."),
+    count_of("stopped", "Those with a stop event."),
+    count_of("never_stopped", "Those without a stop event.", "less", lossy="unknown"),
+    count_of("orphans", "Stop events without a start.", "less", lossy="unknown"),
+    count_of("ambiguous", "Activities whose end or parent may belong to another activity.", "less", lossy="unknown"),
 )
 
 

@@ -20,7 +20,7 @@ from clrevents.analysis.framework.model.declaration import MY_CODE, RAW, ReportD
 from clrevents.analysis.framework.recording.recorded import ProviderNeed, record_line
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Evidence, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Evidence, Metric, Note, count_of, size_of
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
@@ -331,13 +331,11 @@ ENOUGH_TICKS: Final = 30
 """A type's bytes are reliable from this number of ticks on."""
 
 _METRICS: Final = (
-    MetricDeclaration(
-        "bytes_total", "bytes", "The bytes of all allocations.", better="less", quantity="allocated.bytes"
-    ),
-    MetricDeclaration("large_total", "bytes", "How many of them are on the large object heap."),
+    size_of("bytes_total", "The bytes of all allocations.", better="less", quantity="allocated.bytes"),
+    size_of("large_total", "How many of them are on the large object heap."),
     # Estimated numbers are rounded, so those of two windows may be one more than that of both.
-    MetricDeclaration("objects", "count", "The number of objects; unknown for ticks.", windows=False),
-    MetricDeclaration("events", "count", "The number of events that all of this is based on."),
+    count_of("objects", "The number of objects; unknown for ticks.", windows=False),
+    count_of("events", "The number of events that all of this is based on."),
 )
 
 

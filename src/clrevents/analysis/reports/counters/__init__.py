@@ -19,7 +19,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import Note, count_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Array, Ints, nearest_rank
 from clrevents.analysis.reports.counters.counter_tables import (
@@ -143,11 +143,11 @@ _NEEDS: Final = (
     Need("metrics of meters", (START, *PUBLISHED), 0x2, 4, METERS, proof=0, argument="Metrics=System.Runtime"),
 )
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Published values; a histogram counts once in each interval."),
-    MetricDeclaration("counters", "count", "Different counters and instruments that have a value.", windows=False),
-    MetricDeclaration("empty", "count", "Values without a number, for any reason.", better="less"),
-    MetricDeclaration("odd", "count", "Counter events in no known format.", better="less"),
-    MetricDeclaration("problems", "count", "Errors and limits that the metrics source reported.", better="less"),
+    count_of("count", "Published values; a histogram counts once in each interval."),
+    count_of("counters", "Different counters and instruments that have a value.", windows=False),
+    count_of("empty", "Values without a number, for any reason.", better="less"),
+    count_of("odd", "Counter events in no known format.", better="less"),
+    count_of("problems", "Errors and limits that the metrics source reported.", better="less"),
 )
 
 

@@ -23,8 +23,9 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     ComparedRows,
     Dated,
     Metric,
-    MetricDeclaration,
     TimeWindow,
+    count_of,
+    time_of,
 )
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
@@ -394,54 +395,41 @@ _NEEDS: Final = (
     Need(_HANDLERS, tuple(name.partition("/")[2] for name in EVENTS[1:]), 0x8000, 4),
 )
 _METRICS: Final = (
-    MetricDeclaration(
-        "thrown", "count", "Exceptions thrown for the first time while no other was being handled.", better="less"
-    ),
-    MetricDeclaration(
-        "count",
+    count_of("thrown", "Exceptions thrown for the first time while no other was being handled.", better="less"),
+    count_of(
         "count",
         "All exceptions, each counted once: `thrown`, `nested` and `rethrown_by_await`.",
         better="less",
         quantity="exceptions.thrown",
         dated=Dated("exceptions"),
     ),
-    MetricDeclaration("rethrown", "count", "How often `throw;` rethrew one of them.", lossy="unknown"),
-    MetricDeclaration(
-        "nested", "count", "Exceptions thrown for the first time while another was being handled.", lossy="unknown"
-    ),
-    MetricDeclaration(
+    count_of("rethrown", "How often `throw;` rethrew one of them.", lossy="unknown"),
+    count_of("nested", "Exceptions thrown for the first time while another was being handled.", lossy="unknown"),
+    count_of(
         "rethrown_by_await",
-        "count",
         "Exceptions that had been captured, mostly by a task, and were rethrown.",
         evidence="inferred",
     ),
-    MetricDeclaration("filtered", "count", "How often a filter accepted an exception.", evidence="inferred"),
-    MetricDeclaration(
+    count_of("filtered", "How often a filter accepted an exception.", evidence="inferred"),
+    count_of(
         "in_flight",
-        "count",
         "Exceptions that no handler had caught when the trace ended, or that left their thread.",
         lossy="unknown",
     ),
-    MetricDeclaration("without_throw", "count", "Exceptions whose throw is not in the trace.", lossy="unknown"),
-    MetricDeclaration("unmatched", "count", "Ends of handlers whose start is not in the trace.", lossy="unknown"),
-    MetricDeclaration(
+    count_of("without_throw", "Exceptions whose throw is not in the trace.", lossy="unknown"),
+    count_of("unmatched", "Ends of handlers whose start is not in the trace.", lossy="unknown"),
+    time_of(
         "dispatch_total",
-        "ns",
         "How long searching for handlers took, including filters and finally handlers.",
         better="less",
         lossy="unknown",
         dated=Dated("exceptions", amount="dispatch_ns"),
         hides="exceptions/dispatch_ns",
     ),
-    MetricDeclaration(
-        "handling_total", "ns", "How long catch handlers took, including what they rethrew.", lossy="unknown"
-    ),
-    MetricDeclaration(
-        "dispatch_median", "ns", "The median time from a throw to its catch handler.", better="less", merge="none"
-    ),
-    MetricDeclaration(
+    time_of("handling_total", "How long catch handlers took, including what they rethrew.", lossy="unknown"),
+    time_of("dispatch_median", "The median time from a throw to its catch handler.", better="less", merge="none"),
+    time_of(
         "dispatch_max",
-        "ns",
         "The longest time from a throw to its catch handler.",
         better="less",
         merge="max",

@@ -19,7 +19,14 @@ from clrevents.analysis.framework.model.collector import Context, KeepingCollect
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import Dated, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    Dated,
+    MetricDeclaration,
+    Note,
+    count_of,
+    size_of,
+    time_of,
+)
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Array, Ints, groups
@@ -41,8 +48,8 @@ from clrevents.analysis.reports.gc.gc_build import (
     generation_columns,
     heap_columns,
     mark_columns,
+    moment_ns,
     suspension_columns,
-    time_of,
 )
 from clrevents.analysis.reports.gc.gc_collections import END, GLOBAL, PER_HEAP, START, STATS, TRIGGERED
 from clrevents.analysis.reports.gc.gc_heaps import DYNAMIC
@@ -275,25 +282,21 @@ _RUNTIMES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _KEPT: Final = {**_EVENTS, **_RUNTIMES}
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Collections that began.", dated=Dated("collections")),
-    MetricDeclaration(
+    count_of("count", "Collections that began.", dated=Dated("collections")),
+    time_of(
         "pause_total",
-        "ns",
         "How long the program was stopped for collections.",
         "less",
         dated=Dated("suspensions", amount="pause_ns"),
         hides="suspensions/pause_ns",
     ),
     MetricDeclaration(
-        "paused", "ratio", "That time as a share of the window.", "less", "none", windows=False, lossy="at least"
+        "paused", "That time as a share of the window.", "less", "none", windows=False, lossy="at least", unit="ratio"
     ),
-    MetricDeclaration(
-        "pause_max", "ns", "The longest pause of one collection.", "less", "max", hides="suspensions/pause_ns"
-    ),
+    time_of("pause_max", "The longest pause of one collection.", "less", "max", hides="suspensions/pause_ns"),
     *(
-        MetricDeclaration(
+        time_of(
             f"pause_p{percent}",
-            "ns",
             f"The {percent}th percentile of the known pauses, by nearest rank.",
             "less",
             "none",
@@ -301,56 +304,51 @@ _METRICS: Final = (
         )
         for percent in (50, 95, 99)
     ),
-    MetricDeclaration(
+    time_of(
         "suspend_total",
-        "ns",
         "How much of the pauses was spent waiting for all threads to stop.",
         "less",
         dated=Dated("suspensions", amount="suspend_ns"),
         hides="suspensions/suspend_ns",
     ),
-    MetricDeclaration("full_blocking", "count", "Collections of generation 2 that were not background ones.", "less"),
-    MetricDeclaration("background", "count", "Collections that ran concurrently with the program."),
-    MetricDeclaration("induced", "count", "Collections that were requested, not caused by allocation."),
-    MetricDeclaration(
-        "heap_peak", "bytes", "The largest size of the heap, before or after a collection.", "less", "max"
-    ),
+    count_of("full_blocking", "Collections of generation 2 that were not background ones.", "less"),
+    count_of("background", "Collections that ran concurrently with the program."),
+    count_of("induced", "Collections that were requested, not caused by allocation."),
+    size_of("heap_peak", "The largest size of the heap, before or after a collection.", "less", "max"),
     MetricDeclaration(
         "large_share",
-        "ratio",
         "The large object heap's share of the heap, where it was largest before a collection.",
         merge="none",
         windows=False,
+        unit="ratio",
     ),
     MetricDeclaration(
         "pinned_share",
-        "ratio",
         "The pinned object heap's share of the heap, where it was largest before a collection.",
         merge="none",
         windows=False,
+        unit="ratio",
     ),
-    MetricDeclaration("committed_peak", "bytes", "The most memory that the GC had committed.", "less", "max"),
-    MetricDeclaration(
+    size_of("committed_peak", "The most memory that the GC had committed.", "less", "max"),
+    size_of(
         "promoted_total",
-        "bytes",
         "What survived collections, as far as recorded.",
         "less",
         dated=Dated("collections", amount="promoted_bytes"),
     ),
-    MetricDeclaration(
+    size_of(
         "allocated_total",
-        "bytes",
         "What was allocated before collections, as far as recorded.",
         "less",
         dated=Dated("collections", amount="allocated_bytes", since=True),
     ),
     MetricDeclaration(
         "allocation_rate",
-        "bytes/s",
         "The same per second, leaving out what was allocated before the first collection.",
         "less",
         "none",
         windows=False,
+        unit="bytes/s",
     ),
 )
 
@@ -449,7 +447,7 @@ class GcCollector(KeepingCollector[GcReport]):
         suspension_tables = [suspension_columns(b, b.suspended, b.owners) for b in built]
         suspensions = context.table(GcSuspension, joined(suspension_tables))
         pieces = {
-            (c.number, time_of(c.start), time_of(c.end)): c.pieces
+            (c.number, moment_ns(c.start), moment_ns(c.end)): c.pieces
             for b in built
             for c in b.collections
             if c.pieces is not None

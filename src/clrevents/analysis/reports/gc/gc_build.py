@@ -141,8 +141,8 @@ class Built:
                     generation=one.generation,
                     kind=kind_word(one.type, one.background, one.inside is not None),
                     reason=None if one.reason is None else enum_word(self.rows[START], "Reason", one.reason),
-                    start_ns=time_of(start),
-                    end_ns=time_of(end),
+                    start_ns=moment_ns(start),
+                    end_ns=moment_ns(end),
                     pause_ns=None if pieces is None else sum(b - a for a, b in pieces),
                     suspend_ns=self._stopping(one),
                     duration_ns=end.time_ns - start.time_ns if start is not None and end is not None else None,
@@ -319,7 +319,7 @@ _PER_HEAP: Final = (
 )
 
 
-def time_of(moment: GcMoment | None) -> int | None:
+def moment_ns(moment: GcMoment | None) -> int | None:
     """When it was; None if it is not in the trace."""
     return None if moment is None else moment.time_ns
 
@@ -401,8 +401,8 @@ def _moments(built: Built) -> dict[str, Column]:
     starts, ends = ([c.start for c in built.collections], [c.end for c in built.collections])
     columns: dict[str, tuple[str, list[int | None]]] = {
         "number": ("int64", [c.number for c in built.collections]),
-        "start_ns": ("int64", [time_of(moment) for moment in starts]),
-        "end_ns": ("int64", [time_of(moment) for moment in ends]),
+        "start_ns": ("int64", [moment_ns(moment) for moment in starts]),
+        "end_ns": ("int64", [moment_ns(moment) for moment in ends]),
         "start_thread_id": ("uint64", [None if m is None else m.thread_id for m in starts]),
         "end_thread_id": ("uint64", [None if m is None else m.thread_id for m in ends]),
     }

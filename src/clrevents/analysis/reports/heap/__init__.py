@@ -19,7 +19,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import RAW, ReportDeclaration, WindowOptions, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.run.asking import ask_one
-from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Note, count_of, size_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.heap.heap_blocks import SELECTORS, HeapBlocks
 from clrevents.analysis.reports.heap.heap_build import snapshot_of
@@ -159,12 +159,12 @@ _NEEDS: Final = (
     Need("collections", ("GCStart",), _KEYWORDS, 5, proof=0x1),
 )
 _METRICS: Final = (
-    MetricDeclaration("snapshots", "count", "Snapshots that begin in the window.", needs=("collections",)),
-    MetricDeclaration("nodes", "count", "Objects on the heap.", better="less", windows=False),
-    MetricDeclaration("bytes", "bytes", "The size of all objects.", better="less", windows=False),
-    MetricDeclaration("edges", "count", "References between objects.", windows=False),
-    MetricDeclaration("reached_bytes", "bytes", "What roots keep alive.", better="less", windows=False),
-    MetricDeclaration("unreached_bytes", "bytes", "What no root reaches.", windows=False, lossy="unknown"),
+    count_of("snapshots", "Snapshots that begin in the window.", needs=("collections",)),
+    count_of("nodes", "Objects on the heap.", better="less", windows=False),
+    size_of("bytes", "The size of all objects.", better="less", windows=False),
+    count_of("edges", "References between objects.", windows=False),
+    size_of("reached_bytes", "What roots keep alive.", better="less", windows=False),
+    size_of("unreached_bytes", "What no root reaches.", windows=False, lossy="unknown"),
 )
 _TYPES_WITH_A_PATH: Final = 10
 _TOLD: Final = 3

@@ -17,7 +17,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Kep
 from clrevents.analysis.framework.model.declaration import RAW, ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.answer_values import Dated, Metric, MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import Dated, Metric, count_of, size_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 from clrevents.analysis.gathering.gather import Gathered
@@ -329,56 +329,43 @@ _NEEDS: Final = (
     ),
 )
 _METRICS: Final = (
-    MetricDeclaration(
-        "compilations", "count", "Compilations that began.", quantity="jit.compilations", dated=Dated("compilations")
-    ),
-    MetricDeclaration("methods", "count", "Methods that were compiled.", windows=False),
-    MetricDeclaration("foreground", "count", "Compilations not known to be in the background.", lossy="unknown"),
-    MetricDeclaration("background", "count", "Compilations on the thread that raises methods to higher tiers."),
-    MetricDeclaration(
+    count_of("compilations", "Compilations that began.", quantity="jit.compilations", dated=Dated("compilations")),
+    count_of("methods", "Methods that were compiled.", windows=False),
+    count_of("foreground", "Compilations not known to be in the background.", lossy="unknown"),
+    count_of("background", "Compilations on the thread that raises methods to higher tiers."),
+    time_of(
         "compile_total",
-        "ns",
         "How long all compilations took, on all threads.",
         better="less",
         quantity="jit.compile_time",
         dated=Dated("compilations", amount="compile_ns"),
         hides="compilations/compile_ns",
     ),
-    MetricDeclaration("background_total", "ns", "How much of that was in the background."),
-    MetricDeclaration("il_total", "bytes", "The size of the IL that was compiled."),
-    MetricDeclaration("native_total", "bytes", "The size of the code compiled from it.", quantity="jit.native_bytes"),
-    MetricDeclaration("rejits", "count", "Compilations that were not the first of their method."),
-    MetricDeclaration("unfinished", "count", "Compilations whose end is not in the trace.", lossy="unknown"),
-    MetricDeclaration("untimed", "count", "Compilations whose start is not in the trace.", lossy="unknown"),
-    MetricDeclaration(
-        "never_tiered_up", "count", "Methods that stayed at the quick tier.", windows=False, lossy="unknown"
+    time_of("background_total", "How much of that was in the background."),
+    size_of("il_total", "The size of the IL that was compiled."),
+    size_of("native_total", "The size of the code compiled from it.", quantity="jit.native_bytes"),
+    count_of("rejits", "Compilations that were not the first of their method."),
+    count_of("unfinished", "Compilations whose end is not in the trace.", lossy="unknown"),
+    count_of("untimed", "Compilations whose start is not in the trace.", lossy="unknown"),
+    count_of("never_tiered_up", "Methods that stayed at the quick tier.", windows=False, lossy="unknown"),
+    count_of("rejected", "Compilations whose precompiled code could not be used."),
+    count_of("precompiled_loads", "Loads of precompiled code."),
+    count_of("inlined", "Calls that were inlined."),
+    count_of("not_inlined", "Calls that could not be inlined."),
+    count_of("tail_calls", "Calls that became tail calls."),
+    count_of("no_tail_calls", "Calls that could not become tail calls."),
+    count_of("lookups", "Look-ups of precompiled code that ended."),
+    count_of("lookup_hits", "Look-ups that found code."),
+    count_of("lookup_misses", "Look-ups that found none."),
+    count_of(
+        "lookup_methods", "Methods whose precompiled code was found.", windows=False, quantity="jit.precompiled_methods"
     ),
-    MetricDeclaration("rejected", "count", "Compilations whose precompiled code could not be used."),
-    MetricDeclaration("precompiled_loads", "count", "Loads of precompiled code."),
-    MetricDeclaration("inlined", "count", "Calls that were inlined."),
-    MetricDeclaration("not_inlined", "count", "Calls that could not be inlined."),
-    MetricDeclaration("tail_calls", "count", "Calls that became tail calls."),
-    MetricDeclaration("no_tail_calls", "count", "Calls that could not become tail calls."),
-    MetricDeclaration("lookups", "count", "Look-ups of precompiled code that ended."),
-    MetricDeclaration("lookup_hits", "count", "Look-ups that found code."),
-    MetricDeclaration("lookup_misses", "count", "Look-ups that found none."),
-    MetricDeclaration(
-        "lookup_methods",
-        "count",
-        "Methods whose precompiled code was found.",
-        windows=False,
-        quantity="jit.precompiled_methods",
-    ),
-    MetricDeclaration(
-        "lookup_total", "ns", "How long look-ups took, over those whose start and end are known.", better="less"
-    ),
-    MetricDeclaration("turns", "count", "Turns of the background thread that began."),
-    MetricDeclaration("turn_methods", "count", "Methods that it compiled, according to the ends of its turns."),
-    MetricDeclaration(
-        "turn_total", "ns", "How long its turns took, over those whose start and end are known.", lossy="unknown"
-    ),
-    MetricDeclaration("pauses", "count", "How often it began to wait because new methods kept being called."),
-    MetricDeclaration("paused_total", "ns", "How long it waited, where start and end are known.", lossy="unknown"),
+    time_of("lookup_total", "How long look-ups took, over those whose start and end are known.", better="less"),
+    count_of("turns", "Turns of the background thread that began."),
+    count_of("turn_methods", "Methods that it compiled, according to the ends of its turns."),
+    time_of("turn_total", "How long its turns took, over those whose start and end are known.", lossy="unknown"),
+    count_of("pauses", "How often it began to wait because new methods kept being called."),
+    time_of("paused_total", "How long it waited, where start and end are known.", lossy="unknown"),
 )
 _NEEDED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("compile_total", "background_total", "il_total"), _TIMES),

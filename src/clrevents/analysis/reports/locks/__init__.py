@@ -16,8 +16,9 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     ComparedRows,
     Dated,
     Metric,
-    MetricDeclaration,
     Note,
+    count_of,
+    time_of,
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Mask
@@ -64,44 +65,32 @@ _NEEDS: Final = (
 _SHOWN: Final = (_CONTENTIONS, _SAMPLES, CODE)
 """Samples show by names who waits for a lock; only contentions tell whether those of this runtime do."""
 _METRICS: Final = (
-    MetricDeclaration("deadlocks", "count", "Deadlocks when tracing stopped.", "less", windows=False),
-    MetricDeclaration(
-        "count", "count", "Contentions for the program's locks that began.", "less", dated=Dated("contentions")
-    ),
-    MetricDeclaration(
+    count_of("deadlocks", "Deadlocks when tracing stopped.", "less", windows=False),
+    count_of("count", "Contentions for the program's locks that began.", "less", dated=Dated("contentions")),
+    time_of(
         "waited_total",
-        "ns",
         "How long all threads together waited for them.",
         "less",
         dated=Dated("contentions", amount="duration_ns", until="end_ns"),
         hides="contentions/duration_ns",
     ),
-    MetricDeclaration("waited_max", "ns", "The longest wait.", "less", "max", hides="contentions/duration_ns"),
-    MetricDeclaration("waited_median", "ns", "The median wait, by nearest rank.", "less", "none", windows=False),
-    MetricDeclaration(
-        "waited_p95",
-        "ns",
-        "The 95th percentile of the waits, by nearest rank.",
-        "less",
-        "none",
-        windows=False,
-    ),
-    MetricDeclaration("locks", "count", "Locks of the program that threads waited for.", windows=False),
-    MetricDeclaration("convoys", "count", "Convoys that lie in the window or reach into it.", "less", windows=False),
-    MetricDeclaration("unfinished", "count", "Contentions whose end is not in the trace.", "less", lossy="unknown"),
-    MetricDeclaration("native_count", "count", "Contentions for the runtime's own locks.", "less"),
-    MetricDeclaration("native_waited_total", "ns", "How long all threads together waited for those.", "less"),
-    MetricDeclaration(
+    time_of("waited_max", "The longest wait.", "less", "max", hides="contentions/duration_ns"),
+    time_of("waited_median", "The median wait, by nearest rank.", "less", "none", windows=False),
+    time_of("waited_p95", "The 95th percentile of the waits, by nearest rank.", "less", "none", windows=False),
+    count_of("locks", "Locks of the program that threads waited for.", windows=False),
+    count_of("convoys", "Convoys that lie in the window or reach into it.", "less", windows=False),
+    count_of("unfinished", "Contentions whose end is not in the trace.", "less", lossy="unknown"),
+    count_of("native_count", "Contentions for the runtime's own locks.", "less"),
+    time_of("native_waited_total", "How long all threads together waited for those.", "less"),
+    time_of(
         "sampled_total",
-        "ns",
         "How long samples show threads waiting to enter locks.",
         "less",
         evidence="sample",
         needs=_SHOWN,
     ),
-    MetricDeclaration(
+    time_of(
         "unseen_total",
-        "ns",
         "How much of that is outside any contention.",
         "less",
         evidence="sample",

@@ -12,7 +12,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Kep
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, StackParameters
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Ints, nearest_rank
 from clrevents.analysis.reports.pool.pool_events import (
@@ -81,37 +81,24 @@ _NEEDS: Final = (
     Need(_BLOCKED, ("ThreadSample", f"{TPL}/TaskWaitBegin"), 0, 4, SAMPLE),
 )
 _METRICS: Final = (
-    MetricDeclaration("starved_total", "ns", "How long the pool was starved.", "less", evidence="inferred"),
-    MetricDeclaration("blocked_total", "ns", "How long all workers together were blocked.", "less", evidence="sample"),
-    MetricDeclaration(
-        "blocked_workers", "count", "How many workers were blocked at any time.", windows=False, evidence="sample"
-    ),
-    MetricDeclaration("adjustments", "count", "How often the pool changed its goal."),
-    MetricDeclaration(
+    time_of("starved_total", "How long the pool was starved.", "less", evidence="inferred"),
+    time_of("blocked_total", "How long all workers together were blocked.", "less", evidence="sample"),
+    count_of("blocked_workers", "How many workers were blocked at any time.", windows=False, evidence="sample"),
+    count_of("adjustments", "How often the pool changed its goal."),
+    count_of(
         "raises",
-        "count",
         "How often it raised its goal because work waited, or because workers blocked until tasks were done.",
         "less",
     ),
-    MetricDeclaration("workers_max", "count", "The most workers at any time.", merge="max", windows=False),
-    MetricDeclaration("items", "count", "Work items that were queued and taken, by `latency_source`."),
-    MetricDeclaration("latency_p50", "ns", "The median time in the queue.", "less", merge="none", windows=False),
-    MetricDeclaration(
-        "latency_p99", "ns", "The 99th percentile of the time in the queue.", "less", merge="none", windows=False
+    count_of("workers_max", "The most workers at any time.", merge="max", windows=False),
+    count_of("items", "Work items that were queued and taken, by `latency_source`."),
+    time_of("latency_p50", "The median time in the queue.", "less", merge="none", windows=False),
+    time_of("latency_p99", "The 99th percentile of the time in the queue.", "less", merge="none", windows=False),
+    time_of(
+        "latency_max", "The longest time in the queue.", "less", merge="max", windows=False, hides="queue/latency_ns"
     ),
-    MetricDeclaration(
-        "latency_max",
-        "ns",
-        "The longest time in the queue.",
-        "less",
-        merge="max",
-        windows=False,
-        hides="queue/latency_ns",
-    ),
-    MetricDeclaration(
-        "items_before", "count", "Items taken in the trace but queued before it or unseen.", lossy="unknown"
-    ),
-    MetricDeclaration("items_never", "count", "Items queued but not taken in the trace.", "less", lossy="unknown"),
+    count_of("items_before", "Items taken in the trace but queued before it or unseen.", lossy="unknown"),
+    count_of("items_never", "Items queued but not taken in the trace.", "less", lossy="unknown"),
 )
 _CHARTS: Final = (
     ChartDeclaration(

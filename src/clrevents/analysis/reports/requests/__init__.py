@@ -13,7 +13,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Kep
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, Note, count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.requests.known_requests import (
     ESTABLISHED,
@@ -96,32 +96,24 @@ _COLUMNS: Final = {**REQUEST_COLUMNS, **SQL_COLUMNS, **BRIDGE_COLUMNS, **NETWORK
 _NO_EDGES: Final = frozenset((*INSIDE_COLUMNS, *SQL_COLUMNS))
 """Events that neither begin nor end an activity, or none known to the report on activities."""
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Requests that started, on both sides.", needs=(_SENT, _SERVED)),
-    MetricDeclaration(
-        "client_count", "count", "Requests of clients that started.", dated=Dated("requests", where=("side", "client"))
-    ),
-    MetricDeclaration(
-        "server_count", "count", "Requests of servers that started.", dated=Dated("requests", where=("side", "server"))
-    ),
-    MetricDeclaration("client_failed", "count", "Requests that failed, or have a status of 500 or more.", "less"),
-    MetricDeclaration(
-        "server_failed", "count", "Requests of servers that failed, or have a status of 500 or more.", "less"
-    ),
-    MetricDeclaration("client_p50", "ns", "The median duration of clients' requests.", "less", "none", windows=False),
-    MetricDeclaration("client_p99", "ns", "Their 99th percentile.", "less", "none", windows=False),
-    MetricDeclaration("server_p50", "ns", "The median duration of servers' requests.", "less", "none", windows=False),
-    MetricDeclaration("server_p99", "ns", "Their 99th percentile.", "less", "none", windows=False),
-    MetricDeclaration(
+    count_of("count", "Requests that started, on both sides.", needs=(_SENT, _SERVED)),
+    count_of("client_count", "Requests of clients that started.", dated=Dated("requests", where=("side", "client"))),
+    count_of("server_count", "Requests of servers that started.", dated=Dated("requests", where=("side", "server"))),
+    count_of("client_failed", "Requests that failed, or have a status of 500 or more.", "less"),
+    count_of("server_failed", "Requests of servers that failed, or have a status of 500 or more.", "less"),
+    time_of("client_p50", "The median duration of clients' requests.", "less", "none", windows=False),
+    time_of("client_p99", "Their 99th percentile.", "less", "none", windows=False),
+    time_of("server_p50", "The median duration of servers' requests.", "less", "none", windows=False),
+    time_of("server_p99", "Their 99th percentile.", "less", "none", windows=False),
+    count_of(
         "client_concurrent",
-        "count",
         "The most clients' requests under way at once.",
         merge="max",
         windows=False,
         lossy="unknown",
     ),
-    MetricDeclaration(
+    count_of(
         "server_concurrent",
-        "count",
         "The most servers' requests under way at once.",
         merge="max",
         windows=False,

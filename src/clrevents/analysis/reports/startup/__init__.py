@@ -18,7 +18,14 @@ from clrevents.analysis.framework.model.collector import Context, KeepingCollect
 from clrevents.analysis.framework.model.declaration import NameParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need, record_needs
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    ALWAYS,
+    Metric,
+    MetricDeclaration,
+    Note,
+    count_of,
+    time_of,
+)
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
@@ -525,20 +532,18 @@ _UNTIL: Final = "unknown"
 
 def _moment(name: str, description: str) -> MetricDeclaration:
     # The first event of its kind may be missing.
-    return MetricDeclaration(name, "ns", description, "less", "none", windows=False, lossy="at most")
+    return time_of(name, description, "less", "none", windows=False, lossy="at most")
 
 
 def _count(name: str, description: str, *needs: str) -> MetricDeclaration:
-    return MetricDeclaration(name, "count", description, "less", needs=needs, lossy=_UNTIL)
+    return count_of(name, description, "less", needs=needs, lossy=_UNTIL)
 
 
 def _self(kind: str, what: str) -> tuple[MetricDeclaration, ...]:
     total = f"The self time of all {what} until start-up was over."
     return (
-        MetricDeclaration(f"{kind}_total", "ns", total, "less", needs=(what, _OVER), lossy=_UNTIL),
-        MetricDeclaration(
-            f"{kind}_to_main", "ns", "How much of that was before Main.", "less", needs=(what,), lossy=_UNTIL
-        ),
+        time_of(f"{kind}_total", total, "less", needs=(what, _OVER), lossy=_UNTIL),
+        time_of(f"{kind}_to_main", "How much of that was before Main.", "less", needs=(what,), lossy=_UNTIL),
         _count(f"{kind}_count", f"How many {what} began until start-up was over.", what),
     )
 
@@ -572,10 +577,10 @@ REPORT: Final = ReportDeclaration(
         _count("jit_rejected", "Compilations of methods whose precompiled code could not be used."),
         _count("lookups_found", "Look-ups that found code."),
         _count("lookups_missed", "Look-ups that found none."),
-        MetricDeclaration("types", "count", "Different types that were loaded.", "less", windows=False, lossy=_UNTIL),
+        count_of("types", "Different types that were loaded.", "less", windows=False, lossy=_UNTIL),
         _count("events_to_main", "Events that this report reads, until Main."),
         MetricDeclaration(
-            "events_per_second", "per second", "The same per second.", "less", "none", windows=False, lossy=_UNTIL
+            "events_per_second", "The same per second.", "less", "none", windows=False, lossy=_UNTIL, unit="per second"
         ),
     ),
     collector=StartupCollector,

@@ -14,7 +14,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Kep
 from clrevents.analysis.framework.model.declaration import MY_CODE, RAW, ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Ints, nearest_rank
@@ -67,26 +67,20 @@ _LEFT_BEHIND: Final = Note(
 )
 _AWAITER: Final = "System.Runtime.CompilerServices.TaskAwaiter."
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Tasks, continuations and awaits that were created.", needs=(RUNTIMES.what,)),
-    MetricDeclaration("tasks", "count", "Tasks among them."),
+    count_of("count", "Tasks, continuations and awaits that were created.", needs=(RUNTIMES.what,)),
+    count_of("tasks", "Tasks among them."),
     # One whose await is missing seems to be of none.
-    MetricDeclaration("continuations", "count", "Continuations among them, without those of awaits.", lossy="unknown"),
-    MetricDeclaration("awaits", "count", "Awaits among them that suspended their method.", needs=(RUNTIMES.what,)),
-    MetricDeclaration("exceptional", "count", "Tasks among them that ended with an exception.", "less"),
-    MetricDeclaration("latency_median", "ns", "The median latency of the queue.", "less", "none", windows=False),
-    MetricDeclaration("latency_p95", "ns", "The 95th percentile of the latency.", "less", "none", windows=False),
-    MetricDeclaration("latency_max", "ns", "The longest latency.", "less", "max"),
-    MetricDeclaration("blocking_count", "count", "Waits for tasks that blocked a thread.", "less"),
-    MetricDeclaration("blocking_total", "ns", "How long all threads together were blocked by them.", "less"),
-    MetricDeclaration(
-        "unstarted", "count", "What was created but did not start or resume in the trace.", lossy="unknown"
-    ),
-    MetricDeclaration(
-        "unknown_creators",
-        "count",
-        "What was created by an unknown creator.",
-        needs=(_RESUMPTIONS, _RUNS),
-        lossy="unknown",
+    count_of("continuations", "Continuations among them, without those of awaits.", lossy="unknown"),
+    count_of("awaits", "Awaits among them that suspended their method.", needs=(RUNTIMES.what,)),
+    count_of("exceptional", "Tasks among them that ended with an exception.", "less"),
+    time_of("latency_median", "The median latency of the queue.", "less", "none", windows=False),
+    time_of("latency_p95", "The 95th percentile of the latency.", "less", "none", windows=False),
+    time_of("latency_max", "The longest latency.", "less", "max"),
+    count_of("blocking_count", "Waits for tasks that blocked a thread.", "less"),
+    time_of("blocking_total", "How long all threads together were blocked by them.", "less"),
+    count_of("unstarted", "What was created but did not start or resume in the trace.", lossy="unknown"),
+    count_of(
+        "unknown_creators", "What was created by an unknown creator.", needs=(_RESUMPTIONS, _RUNS), lossy="unknown"
     ),
 )
 _NAMES: Final = tuple(metric.name for metric in _METRICS)

@@ -14,7 +14,7 @@ import numpy as np
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need, met
-from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, Note, count_of, time_of
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.threads.counted import (
     COUNTED_METRICS,
@@ -524,9 +524,8 @@ REPORT: Final = ReportDeclaration(
     ),
     metrics=(
         *(
-            MetricDeclaration(
+            time_of(
                 f"{state}_total",
-                "ns",
                 f"How long all threads together {does}.",
                 evidence="sample",
                 # Where an event is missing, a thread seems to do something else.
@@ -538,8 +537,8 @@ REPORT: Final = ReportDeclaration(
             for state, does in _DOES.items()
         ),
         *COUNTED_METRICS,
-        MetricDeclaration("sampler_total", "ns", "How long the sampler held all threads, at most.", windows=False),
-        MetricDeclaration("threads", "count", "The number of threads.", windows=False, needs=_ALL),
+        time_of("sampler_total", "How long the sampler held all threads, at most.", windows=False),
+        count_of("threads", "The number of threads.", windows=False, needs=_ALL),
     ),
     collector=ThreadsCollector,
     in_part={"*": "unknown", "threads": "at least"},

@@ -41,7 +41,7 @@ _SUMS: Final = {
 
 
 def _declared(name: str, unit: str, text: str, less: bool = False, merge: Merge = "sum") -> MetricDeclaration:
-    return MetricDeclaration(name, unit, text, "less" if less else "neither", merge, evidence="counted")
+    return MetricDeclaration(name, text, "less" if less else "neither", merge, evidence="counted", unit=unit)
 
 
 COUNTED_METRICS: Final = (

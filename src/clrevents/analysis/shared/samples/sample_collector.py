@@ -25,8 +25,9 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Evidence,
     InPart,
     Metric,
-    MetricDeclaration,
     Note,
+    count_of,
+    time_of,
 )
 from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.analysis.gathering.gather import Gathered
@@ -125,20 +126,16 @@ SAMPLE_NEEDS: Final = (Need("where threads spend their time", ("ThreadSample", C
 OFF_CPU_NEED: Final = Need("time off a processor", (SWITCH_EVENT[1],), 0, 4, SWITCH_EVENT[0], essential=True)
 SAMPLE_METRICS: Final = (
     # A sample that reaches into the next window is in both.
-    MetricDeclaration("samples", "count", "The number of samples or events.", windows=False, evidence="sample"),
-    MetricDeclaration(
-        "total", "ns", "Their total weight, in bytes or another unit if the weights are not times.", hides="sample"
-    ),
-    MetricDeclaration(
+    count_of("samples", "The number of samples or events.", windows=False, evidence="sample"),
+    time_of("total", "Their total weight, in bytes or another unit if the weights are not times.", hides="sample"),
+    time_of(
         "unsampled_total",
-        "ns",
         "How long threads were not sampled, between samples before and after.",
         "less",
         lossy="unknown",
     ),
-    MetricDeclaration(
+    time_of(
         "cut_total",
-        "ns",
         "The weight of those whose stacks the runtime cut, so that the methods further out lack it.",
         "less",
         # Deeper stacks, or what the async profiler knows of these, may be among what is missing.
