@@ -2,7 +2,7 @@
 
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
-from clrevents.decode.kinds import EventKey, EventKind
+from clrevents.decode.kinds import EventKey
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import FilterOptions, Filters, Moment, Selector, ThreadIds
 from clrevents.decode.stream.losses import Loss
@@ -33,7 +33,6 @@ __all__ = [
     "DecodedRows",
     "Decoder",
     "EventKey",
-    "EventKind",
     "EventRows",
     "FilterOptions",
     "Filters",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
@@ -15,7 +15,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.recording.recorded import ProviderNeed, proves, record_line
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Note
 from clrevents.schema.registry import ASYNC, OWN, RUNTIME, provider_name
-from clrevents.trace import EventKind, Trace, TraceInfo, passes_of
+from clrevents.trace import Trace, TraceInfo, passes_of
 
 _MACHINE: Final = "Universal."
 """Providers of the Linux recorder, which records all processes alike."""
@@ -89,7 +89,7 @@ class SeenKind:
     level: int
 
     @classmethod
-    def of(cls, kind: EventKind) -> SeenKind:
+    def of(cls, kind: Any) -> SeenKind:
         """What a trace says of it."""
         return cls(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level)
 
