@@ -160,7 +160,8 @@ def polling(waited: int) -> Facts:
     sleeps = {"kind": ["sleep"] * 2, "method": ["Shop.Poll()"] * 2, "thread_id": [7, 7]}
     return {
         **waits(waited, "sleep", "Shop.Poll()"), **{f"waits/waits/{name}": column for name, column in sleeps.items()},
-        **method("Shop.Poll()", inclusive_processor_ns=used, inclusive_ns=waited), **thread("other"),
+        **method("Shop.Poll()", inclusive_processor_ns=used, inclusive_ns=waited),
+        **thread("other", processor_ns=used, ready_ns=2 * used),
     }  # fmt: skip
 
 

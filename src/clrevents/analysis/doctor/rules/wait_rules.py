@@ -28,18 +28,26 @@ _UNTIL: Final = {
 """Methods in which a thread waits for others, and for what."""
 _WORKING: Final = 0.2
 """What part of the time the main thread runs, if it does not wait for what others wait for."""
+_AT_WORK: Final = ("pool_worker", "pool_io", "pool_wait", "pool_gate", "timer")
+"""Roles of threads that complete tasks."""
+_SIGNALS: Final = ".NET Sig"
+"""How the name of the thread begins on which handlers of signals run."""
+_STANDS: Final = 0.95
+_LOST: Final = "Look who must complete the task, and what may keep it from that, such as an exception that is caught."
+_MOSTLY: Final = 0.5
 _TURNS: Final = ("System.Threading.SemaphoreSlim.Wait", "System.Threading.WaitHandle.Wait")
 """How methods begin in which a thread waits for its turn, or for something to do."""
 _NONE: Final = 0.15
+_WHOLE: Final = 0.05
+"""So near to a whole number is how many hold places, on average, where none is ever free."""
+_LEAVES: Final = 0.97
 _MOST: Final = 0.6
 _TOGETHER: Final = 10_000_000
 _AWHILE: Final = 50_000_000
 _BEFORE_END: Final = 0.95
 """Later than that, a program lets all go because it ends."""
-_ASLEEP: Final = "System.Threading.Thread.Sleep"
-_LONG_RUN: Final = 300_000_000
-_SHORT_RUN: Final = (20_000_000, 100_000_000)
-"""As long seem sleeps in succession."""
+_WOKEN: Final = 0.7
+"""So much of the time that it runs, a thread waits for a processor that wakes only to sleep again: each time once."""
 _SPENT: Final = (0.006, 0.03)
 """What a thread that sleeps for a millisecond again and again uses of a processor."""
 _BY_TIMERS: Final = 0.003
@@ -62,6 +70,9 @@ def _process(case: Case, limit: float) -> Verdict:
     ran = case.cells("threads", "threads", "running_ns", main)
     if case.share(ran.value) >= _WORKING:
         return Clear(f"{title}, while the main thread ran for {ran.text}", (total, ran))
+    slept = case.cells("threads", "threads", "sleep_ns", main)
+    if case.share(slept.value) >= _MOSTLY:
+        return Unknown(f"{title}, while the main thread slept for {slept.text}: no event tells whether for that long")
     title += f", {share_text(share)} of the recording: the time is spent there"
     return Ailment(title, total, (total,), share, case.caller(waited[worst]) or methods[worst])
 
@@ -114,8 +125,9 @@ def _holder(case: Case, waited: Counter[str | None]) -> str | None:
 def _for_others(case: Case, method: str) -> bool:
     """Whether threads that wait in a method wait for one another, or for one that keeps all of them waiting.
 
-    They do if as many others as fit go on while any waits; all that wait for something to do, wait at the same time.
-    They do, too, if they are let go together before the end: one that gives others something to do lets one go.
+    They do if as many others as fit go on, or are in the method without waiting, while any waits; all that wait for
+    something to do, wait at the same time. They do, too, if they are let go together before the end: one that gives
+    others something to do lets one go.
     """
     rows = case.rows("waits", "waits")
     in_method = np.array(rows.column("method").tolist()) == method
@@ -134,9 +146,16 @@ def _for_others(case: Case, method: str) -> bool:
     lasted = np.diff(moments)
     number = _at(waiting, moments)[:-1]
     others = (_at(there, moments)[:-1] - number)[number > 0]
-    shares = np.bincount(others, weights=lasted[number > 0]) / max(lasted[number > 0].sum(), 1)
-    most = int(shares.argmax())
-    if shares[0] <= _NONE and shares[most] >= _MOST and 0 < most <= len(threads) / 2:
+    while_any = max(int(lasted[number > 0].sum()), 1)
+    shares = np.bincount(others, weights=lasted[number > 0]) / while_any
+    fit = int(shares.argmax()) if shares.max() >= _MOST else 0
+    tops = case.rows("top", "methods")
+    was_in = int(tops.numbers("inclusive_ns")[np.array(tops.column("name").tolist()) == method].sum())
+    inside = (was_in - int((end - start).sum())) / while_any
+    # Who never leaves the method does everything in it.
+    if was_in < _LEAVES * (ends - begins).sum() and abs(inside - round(inside)) <= _WHOLE:
+        fit = round(inside)
+    if shares[0] <= _NONE and 0 < fit <= len(threads) / 2:
         return True
     let_go = np.sort(end)
     near = np.searchsorted(let_go, end + _TOGETHER, side="right") - np.searchsorted(let_go, end - _TOGETHER)
@@ -160,26 +179,27 @@ def _polling(case: Case, limit: float) -> Verdict:
     kinds, methods = (rows.column(name).tolist() for name in ("kind", "method"))
     waited, used = rows.numbers("waited_ns"), tops.numbers("inclusive_processor_ns")
     at = {name: row for row, name in enumerate(tops.column("name").tolist())}
-    sleeping = [row for name, row in at.items() if name.startswith(_ASLEEP)]
-    awake = tops.numbers("running_ns")[sleeping].sum() / max(tops.numbers("exclusive_ns")[sleeping].sum(), 1)
-    roles = dict(
-        zip(*(case.rows("threads", "threads").column(name).tolist() for name in ("thread_id", "role")), strict=True)
-    )
+    threads = case.rows("threads", "threads")
+    ran, ready = (threads.numbers(f"{name}_ns") for name in ("processor", "ready"))
+    thread_at = {thread: row for row, thread in enumerate(threads.column("thread_id").tolist())}
     columns = (case.rows("waits", "waits").column(name).tolist() for name in ("method", "kind", "thread_id"))
-    slept = [(method, roles.get(thread)) for method, kind, thread in zip(*columns, strict=True) if kind == "sleep"]
+    slept: dict[str | None, set[int]] = {}
+    for method, kind, thread in zip(*columns, strict=True):
+        if kind == "sleep" and thread in thread_at:
+            slept.setdefault(method, set()).add(thread_at[thread])
     # The main thread of a program may pass its time this way, and whoever does as it does.
-    idle = {method for method, role in slept if role == "main"}
-    sleeps = Counter(method for method, _ in slept if method not in idle)
+    roles = threads.column("role").tolist()
+    slept = {method: rows for method, rows in slept.items() if all(roles[row] != "main" for row in rows)}
     polled = []
     for row, (kind, method) in enumerate(zip(kinds, methods, strict=True)):
-        if kind != "sleep" or not sleeps[method] or method not in at or not is_own_name(method) or waited[row] < limit:
+        if kind != "sleep" or method not in slept or method not in at or not is_own_name(method) or waited[row] < limit:
             continue
         # Who does nothing but sleep for a moment uses the processor for it, though samples see it asleep always, or
-        # else on its way into the next sleep.
-        run, share = waited[row] / sleeps[method], used[at[method]] / waited[row]
+        # else on its way into the next sleep; and it waits for a processor as often as it wakes.
+        share, sleepers = used[at[method]] / waited[row], list(slept[method])
         less = tops.numbers("inclusive_ns")[at[method]] / waited[row] - 1
-        unseen = run >= _LONG_RUN or (_SHORT_RUN[0] <= run <= _SHORT_RUN[1] and awake >= 0.01)
-        if _SPENT[0] <= share <= _SPENT[1] and less <= 0.06 and unseen:
+        woken = ready[sleepers].sum() >= _WOKEN * ran[sleepers].sum()
+        if _SPENT[0] <= share <= _SPENT[1] and less <= 0.06 and woken:
             polled.append(row)
     total = case.cells("waits", "methods", "waited_ns", polled)
     if not polled:
@@ -210,7 +230,8 @@ def _timers(case: Case, limit: float) -> Verdict:
 
 
 def _main(case: Case, limit: float) -> Verdict:
-    """The main thread, or one alone, under what waits for room in a queue or for an answer of another process."""
+    """The main thread, or one alone, under what waits for room in a queue, for an answer of another process, or for a
+    task that nobody is at work on."""
     threads, tops = case.rows("threads", "threads"), case.rows("top", "methods")
     main = [row for row, role in enumerate(threads.column("role").tolist()) if role == "main"]
     stood = case.cells("threads", "threads", "life_ns", main).value - sum(
@@ -226,12 +247,38 @@ def _main(case: Case, limit: float) -> Verdict:
     worst = max(inside, key=lambda row: took[row], default=None)
     total = case.cells("top", "methods", "inclusive_ns", [] if worst is None else [worst])
     if worst is None:
-        return Clear(
+        return _forever(case, limit) or Clear(
             "the main thread waited neither for room in a queue nor for an answer for long", (total,), ns=limit
         )
     what = next(text for until, text in _UNTIL.items() if until.match(names[worst]))
     title = f"the main thread waited {what} for {total.text}, {share_text(case.share(total.value))} of the recording"
     return Ailment(title, total, (total,), case.share(total.value), case.caller(total.value))
+
+
+def _forever(case: Case, limit: float) -> Verdict | None:
+    """A wait of the main thread for a task, to the end, where no thread is there that could complete the task."""
+    threads, waits = case.rows("threads", "threads"), case.rows("waits", "waits")
+    roles = threads.column("role").tolist()
+    lived = threads.numbers("life_ns")
+    moves = threads.numbers("waiting_ns") < _STANDS * lived
+    known = zip(roles, threads.column("thread_name").tolist(), moves.tolist(), (lived >= limit).tolist(), strict=True)
+    for role, name, moved, long in known:
+        if role in _AT_WORK or (long and ((role == "other" and moved) or (name or "").startswith(_SIGNALS))):
+            return None
+    main = {thread for thread, role in zip(threads.column("thread_id").tolist(), roles, strict=True) if role == "main"}
+    lasted, ends = waits.numbers("duration_ns"), waits.numbers("start_ns") + waits.numbers("duration_ns")
+    columns = (waits.column(name).tolist() for name in ("thread_id", "kind"))
+    ever = [
+        row
+        for row, (thread, kind) in enumerate(zip(*columns, strict=True))
+        if thread in main and kind == "task" and lasted[row] >= limit and ends[row] >= _BEFORE_END * case.window_ns
+    ]
+    if not ever:
+        return None
+    waited = case.cells("waits", "waits", "duration_ns", ever)
+    title = f"the main thread waited for a task for {waited.text}, to the end, while no thread did what may complete it"
+    culprit = waits.column("method").tolist()[ever[0]]
+    return Ailment(title, waited, (waited,), case.share(waited.value), culprit, advice=_LOST)
 
 
 def _brief(case: Case, limit: float) -> Verdict:
@@ -292,7 +339,7 @@ RULES: Final = (
     ),
     Rule(
         "wait.main",
-        "Does the main thread wait for a queue or for an answer?",
+        "Does the main thread wait for a queue, for an answer, or for ever?",
         ("threads.threads", "top.total"),
         Threshold(0.5, "half of the time, and 1 s", "our judgement", ((WINDOW, 0.5),), 1_000_000_000),
         "The program is as fast as whoever takes from the queue, or answers.",
@@ -301,11 +348,12 @@ RULES: Final = (
         "waits {file}",
         _main,
         "sample",
+        also=("waits",),
     ),
     Rule(
         "wait.polling",
         "Do threads poll, with short sleeps?",
-        ("waits.sampled_total", "threads.processor_total"),
+        ("waits.sampled_total", "threads.processor_total", "threads.ready_total"),
         Threshold(
             0.8, "80 % of the time and 1 s, added up over threads", "our judgement", ((WINDOW, 0.8),), 1_000_000_000
         ),

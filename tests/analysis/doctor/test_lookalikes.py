@@ -1,0 +1,81 @@
+"""What a rule finds beside what only looks like it: the same answers but for the one thing that tells them apart."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from analysis.doctor.test_rule_laws import LONG, MS, Facts, S, method, planted, polling, rule_of, waits
+from clrevents.analysis.doctor.diagnosing import verdict
+from clrevents.analysis.doctor.rule import Ailment, Clear, Unknown
+
+SICK: Final = Ailment
+
+
+def semaphore(inside: float, threads: int = 5, starts: int = 0) -> Facts:
+    """Threads wait for a place 70 of 100 ms each, in turn, for ten seconds: one or two do not. So many on average are
+    in the method without waiting."""
+    waited = [(number, start) for number in range(threads) for start in range(number * 20 * MS, LONG, 100 * MS)]
+    lasts = 70 * MS
+    columns = {
+        "kind": "handle", "method": "Shop.Reserve()", "thread_id": None, "start_ns": None, "duration_ns": lasts,
+    }  # fmt: skip
+    rows: Facts = {f"waits/waits/{name}": [value] * len(waited) for name, value in columns.items()}
+    whole = len(waited) * lasts
+    return {
+        **rows,
+        "waits/waits/thread_id": [number for number, _ in waited],
+        "waits/waits/start_ns": [start for _, start in waited],
+        **waits(whole, "handle", "Shop.Reserve()", "System.Threading.SemaphoreSlim.Wait"),
+        **method("Shop.Reserve()", inclusive_ns=int(whole + inside * LONG)),
+    }  # fmt: skip
+
+
+def hung(other: str = "other", busy: int = 0, lasted: int = LONG) -> Facts:
+    """A main thread that waits for a task, beside another thread."""
+    wait = {"thread_id": 1, "kind": "task", "method": "Shop.Ask()", "start_ns": LONG - lasted, "duration_ns": lasted}
+    threads = {
+        "thread_id": [1, 2], "role": ["main", other], "life_ns": [LONG] * 2, "waiting_ns": [LONG, LONG - busy],
+    }  # fmt: skip
+    return {
+        **{f"waits/waits/{name}": [value] for name, value in wait.items()},
+        **{f"threads/threads/{name}": values for name, values in threads.items()},
+    }
+
+
+def supervised(slept: int) -> Facts:
+    """A thread that waits for another process, and a main thread that sleeps."""
+    threads = {"thread_id": [1], "role": ["main"], "sleep_ns": [slept]}
+    return {
+        **waits(9 * S, "native", "System.Diagnostics.Process.WaitForExit(int)"),
+        **{f"threads/threads/{name}": values for name, values in threads.items()},
+    }
+
+
+def awake(ready: float) -> Facts:
+    """Threads that sleep in a loop and wait for a processor so much of the time that they run."""
+    facts = polling(9 * S)
+    (ran,) = facts["threads/threads/processor_ns"]
+    return {**facts, "threads/threads/ready_ns": [int(ready * ran)]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "facts", "kind"),
+    [
+        pytest.param("wait.turns", semaphore(1.0), SICK, id="one holds the only place all the time"),
+        pytest.param("wait.turns", semaphore(0.0), Unknown, id="nobody is in the method but to wait"),
+        pytest.param("wait.turns", semaphore(0.5), Unknown, id="the place is free half of the time"),
+        pytest.param("wait.main", hung(), SICK, id="nobody completes the task"),
+        pytest.param("wait.main", hung("timer"), Clear, id="a timer may complete it"),
+        pytest.param("wait.main", hung("pool_worker"), Clear, id="the pool may complete it"),
+        pytest.param("wait.main", hung(busy=2 * S), Clear, id="another thread is at work"),
+        pytest.param("wait.main", hung(lasted=S // 2), Clear, id="only at the end"),
+        pytest.param("wait.process", supervised(0), SICK, id="the main thread does not sleep"),
+        pytest.param("wait.process", supervised(9 * S), Unknown, id="the main thread sleeps by itself"),
+        pytest.param("wait.polling", awake(1.0), SICK, id="woken often"),
+        pytest.param("wait.polling", awake(0.4), Clear, id="seldom woken"),
+    ],
+)
+def test_it_tells_them_apart(rule: str, facts: Facts, kind: type) -> None:
+    assert isinstance(verdict(planted(facts), rule_of(rule)), kind)
