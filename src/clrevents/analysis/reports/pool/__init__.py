@@ -190,7 +190,11 @@ class PoolCollector(Collector[PoolReport]):
             max_workers=int(limits["max_workers"][-1]) if least is not None else None,
             latency_source=None if best is None else best.source,
         )
-        conclusion = Conclusion(context, shortages(steps, pool.existing(), blocked), blocked, around, self._asked.raw)
+        # PortableThreadPool.Blocking.cs: as many as there are processors are added without a delay.
+        at_once = least + context.info.processors if least is not None and context.info.processors else 0
+        conclusion = Conclusion(
+            context, shortages(steps, pool.existing(), blocked, at_once), blocked, around, self._asked.raw
+        )
         adjustments = context.table(PoolAdjustment, pool.adjustments(steps, least))
         sizes = context.table(PoolSize, _sizes(pool, blocked))
         return context.answer(

@@ -130,12 +130,14 @@ class Shortage:
 
 
 def shortages(
-    steps: Sequence[tuple[Goal, Raise | None]], existing: tuple[Ints, Ints], blocked: BlockedWorkers
+    steps: Sequence[tuple[Goal, Raise | None]], existing: tuple[Ints, Ints], blocked: BlockedWorkers, at_once: int
 ) -> list[Shortage]:
     """The shortages of a process. `existing` are times and how many workers there were from each of them on.
 
-    One ends with a lower goal, unless the goal is as high again within `LONG_NS`: each blocked worker that returns
-    lowers it for a moment.
+    If workers wait for tasks, others come `at_once` until there are that many: up to then nothing is stuck.
+
+    A shortage ends with a lower goal, unless the goal is as high again within `LONG_NS`: each blocked worker that
+    returns lowers it for a moment.
     """
     shortages_seen: list[Shortage] = []
     raised: list[Raise] = []
@@ -143,7 +145,8 @@ def shortages(
     again: list[Raise] = []
 
     def done(end: int | None) -> None:
-        if len(raised) >= LEAST_RAISES and raised[-1].time - raised[0].time >= LONG_NS:
+        stuck = any(one.reason == ThreadAdjustmentReason.Starvation or one.goal > at_once for one in raised)
+        if stuck and len(raised) >= LEAST_RAISES and raised[-1].time - raised[0].time >= LONG_NS:
             shortages_seen.append(_shortage(list(raised), end, existing, blocked))
         raised.clear()
 
