@@ -14,7 +14,7 @@ import pytest
 
 import clrevents
 from clrevents.diagnostics import side_sessions
-from clrevents.diagnostics.dotnet_process import find_process
+from clrevents.diagnostics.discovery import find_process
 from clrevents.diagnostics.providers import Provider
 from clrevents.diagnostics.recorder import Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings

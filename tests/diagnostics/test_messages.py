@@ -43,7 +43,6 @@ from clrevents.diagnostics.messages import (
     ProcessInfo,
     ProcessInfo2,
     ProcessInfo3,
-    Refusal,
     ResultCode,
     SessionId,
     SetEnvironmentVariable,
@@ -53,7 +52,7 @@ from clrevents.diagnostics.providers import Provider
 from scripted_runtime import text
 
 ANSWERS = (
-    *(ProcessInfo, ProcessInfo2, ProcessInfo3, SessionId, ResultCode, Refusal, Environment, EnvironmentFollows),
+    *(ProcessInfo, ProcessInfo2, ProcessInfo3, SessionId, ResultCode, Environment, EnvironmentFollows),
     Advertisement,
 )
 GC = Provider("Microsoft-Windows-DotNETRuntime", keywords=1, level=4)

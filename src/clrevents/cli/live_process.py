@@ -16,7 +16,8 @@ import click
 
 from clrevents.cli.output import say
 from clrevents.cli.reading import port_option, running_option, usage_errors
-from clrevents.diagnostics.dotnet_process import Process, find_process
+from clrevents.diagnostics.discovery import find_process
+from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
 from clrevents.diagnostics.profiles import CODE_LOADS, METERS, Profile, counter_providers, joined_profiles, provider_for

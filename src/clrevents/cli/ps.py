@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from clrevents.cli.output import Output, say
-from clrevents.diagnostics.dotnet_process import Process, processes
+from clrevents.diagnostics.discovery import processes
+from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.runtime_requests import RuntimeInfo, info

@@ -7,7 +7,7 @@ all rows with header columns, with or without the bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -314,6 +314,11 @@ def joined_rows(parts: Sequence[Rows]) -> HeaderRows:
     return parts[0] if len(parts) == 1 else JoinedRows(parts)
 
 
+def _joined(name: str) -> Any:
+    """The numbers of all parts, end to end."""
+    return property(lambda rows: end_to_end([getattr(part, name) for part in rows.parts]))
+
+
 @frozen(eq=False)
 class JoinedRows:
     """See `HeaderRows`; each attribute is joined when it is asked for.
@@ -322,39 +327,21 @@ class JoinedRows:
     """
 
     parts: Sequence[Rows]
+    kind_indexes = _joined("kind_indexes")
+    ticks = _joined("ticks")
+    thread_ids = _joined("thread_ids")
+    stack_ids = _joined("stack_ids")
+    sizes = _joined("sizes")
+    processors = _joined("processors")
 
     def __len__(self) -> int:
         return sum(map(len, self.parts))
-
-    @property
-    def kind_indexes(self) -> Ints:
-        return end_to_end([rows.kind_indexes for rows in self.parts])
-
-    @property
-    def ticks(self) -> Ints:
-        return end_to_end([rows.ticks for rows in self.parts])
-
-    @property
-    def thread_ids(self) -> NDArray[np.uint64]:
-        return end_to_end([rows.thread_ids for rows in self.parts])
 
     @property
     def thread_places(self) -> Ints | None:
         places = [rows.thread_places for rows in self.parts if rows.thread_places is not None]
         # Either every part of a stream has them or none.
         return end_to_end(places) if places else None
-
-    @property
-    def stack_ids(self) -> Ints:
-        return end_to_end([rows.stack_ids for rows in self.parts])
-
-    @property
-    def sizes(self) -> Ints:
-        return end_to_end([rows.sizes for rows in self.parts])
-
-    @property
-    def processors(self) -> Ints:
-        return end_to_end([rows.processors for rows in self.parts])
 
     @property
     def process_ids(self) -> list[int | None] | None:

@@ -13,9 +13,9 @@ from clrevents._util.offered import late_name
 if TYPE_CHECKING:
     from clrevents.diagnostics.async_session import AsyncProcess as AsyncProcess
     from clrevents.diagnostics.async_session import AsyncSession as AsyncSession
+    from clrevents.diagnostics.discovery import find_process as find_process
+    from clrevents.diagnostics.discovery import processes as processes
     from clrevents.diagnostics.dotnet_process import Process as Process
-    from clrevents.diagnostics.dotnet_process import find_process as find_process
-    from clrevents.diagnostics.dotnet_process import processes as processes
     from clrevents.diagnostics.faults import DiagnosticsError as DiagnosticsError
     from clrevents.diagnostics.listening import Listener as Listener
     from clrevents.diagnostics.profiles import PROFILES as PROFILES
@@ -29,7 +29,8 @@ _HOMES = {
     "async_session": ("AsyncProcess", "AsyncSession"),
     "faults": ("DiagnosticsError",),
     "listening": ("Listener",),
-    "dotnet_process": ("Process", "find_process", "processes"),
+    "discovery": ("find_process", "processes"),
+    "dotnet_process": ("Process",),
     "profiles": ("PROFILES", "Profile", "find_profile"),
     "providers": ("Provider",),
     "runtime_requests": ("RuntimeInfo",),

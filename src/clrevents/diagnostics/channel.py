@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from clrevents.diagnostics.driving import Steps, Within, open_request, run
 from clrevents.diagnostics.messages import CollectTracing5, Command, StopTracing
-from clrevents.diagnostics.runtime_requests import SessionSettings, suited, understood_session
+from clrevents.diagnostics.runtime_requests import SessionSettings, first_understood, suited
 from clrevents.diagnostics.side_sessions import METRICS, NUDGE_SECONDS, LateBuffers, collect_before_stop
 from clrevents.diagnostics.transports import Connection, Endpoint
 
@@ -40,8 +40,9 @@ class Channel:
         """Start a session. Each request has a time limit of its own."""
         settings = yield Within(suited(endpoint, settings), "process information", needed=True)
         late = LateBuffers(endpoint, settings)
-        started = yield Within(understood_session(endpoint, settings), "a recording", needed=True)
-        return cls(endpoint, settings, stop_seconds, late, *started)
+        started = first_understood(endpoint, settings.commands())
+        connection, answer, asked = yield Within(started, "a recording", needed=True)
+        return cls(endpoint, settings, stop_seconds, late, connection, answer.session, asked)
 
     def __init__(
         self,

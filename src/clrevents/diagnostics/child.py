@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from clrevents.diagnostics.discovery import find_runtimes
+from clrevents.diagnostics.discovery import processes
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.faults import UNKNOWN_COMMAND, DiagnosticsError
@@ -85,12 +85,12 @@ class Child:
 
     def _too_old(self) -> Process | None:
         """The program itself, if it is a .NET Core 3 program, which does not connect to ports and so did not wait."""
-        for runtime in find_runtimes():
-            if runtime.pid == self.pid and not runtime.elsewhere:
+        for process in processes():
+            if process.pid == self.pid and not process.elsewhere:
                 try:
-                    run(info(runtime.endpoint), "process information", 2)
+                    run(info(process.endpoint), "process information", 2)
                 except DiagnosticsError as error:
-                    return Process.of(runtime) if error.hresult == UNKNOWN_COMMAND else None
+                    return process if error.hresult == UNKNOWN_COMMAND else None
         return None
 
     def resume(self) -> None:

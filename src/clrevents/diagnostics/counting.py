@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from clrevents.diagnostics.process_counts import SECOND, ProcessCounts, Uncountable
-from clrevents.diagnostics.transports import Connection, peer_of
+from clrevents.diagnostics.transports import Connection, SocketConnection, peer_of
 from clrevents.diagnostics.weave import OwnEvent, StreamClock, Weave
 
 INTERVAL: Final = 0.05
@@ -133,12 +133,12 @@ def _counts_of(connection: Connection) -> ProcessCounts:
     """The process at the other end. Raises Uncountable."""
     if sys.platform != "linux":
         raise Uncountable("only Linux counts it so that others can read it")
-    pid = peer_of(connection)
-    if pid is None:
+    peer = peer_of(connection.socket) if isinstance(connection, SocketConnection) else None
+    if peer is None:
         raise Uncountable("the process is not reached through a Unix socket")
-    if not pid:
+    if not peer.process:
         raise Uncountable("the process is in another namespace, out of sight from here")
-    return ProcessCounts(pid)
+    return ProcessCounts(peer.process)
 
 
 def _clock_shift(pid: int) -> int:

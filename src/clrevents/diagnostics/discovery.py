@@ -12,36 +12,20 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from clrevents._util.value_classes import frozen
+from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.faults import DiagnosticsError
-from clrevents.diagnostics.transports import Endpoint, PipeEndpoint, SocketEndpoint
+from clrevents.diagnostics.transports import PipeEndpoint, SocketEndpoint
 
 _SOCKET: Final = re.compile(r"dotnet-diagnostic-(\d+)-(\d+)-socket")
 _PIPE: Final = re.compile(r"dotnet-diagnostic-(\d+)")
 _PROC: Final = Path("/proc")
 
 
-@frozen
-class FoundRuntime:
-    """A runtime's socket or pipe: the process that created it, and why it cannot be asked, if so."""
-
-    pid: int
-    """As seen from here, if known; otherwise as the process sees itself."""
-    endpoint: Endpoint
-    command_line: tuple[str, ...] = ()
-    user: str | None = None
-    """The process's owner, if not this user."""
-    elsewhere: bool = False
-    """Whether it runs in another namespace, such as a container's."""
-    closed: bool = False
-    """Whether this user lacks permission to ask it."""
-
-
-def find_runtimes(folder: str | None = None) -> list[FoundRuntime]:
+def find_runtimes(folder: str | None = None) -> list[Process]:
     """All runtimes with an endpoint, in the folder where this process would create its own and in those of
     containers."""
     if sys.platform == "win32":
@@ -53,7 +37,45 @@ def find_runtimes(folder: str | None = None) -> list[FoundRuntime]:
     return sorted(runtimes.values(), key=lambda one: (one.elsewhere, one.pid))
 
 
-def _sockets(folder: str) -> Iterator[FoundRuntime]:
+def processes() -> list[Process]:
+    """The running .NET processes that can be seen from here, by id, including other users' and those in containers.
+
+    A process started with `DOTNET_EnableDiagnostics=0` cannot be seen.
+    """
+    return find_runtimes()
+
+
+def find_process(pid: int | None = None, name: str | None = None) -> Process:
+    """The process with the id `pid`, or with this `name`. Raises DiagnosticsError unless there is exactly one."""
+    hits = [one for one in processes() if pid in (None, one.pid) and name in (None, one.name)]
+    sought = f"the id {pid}" if pid is not None else f"the name {name!r}"
+    if not hits:
+        raise DiagnosticsError(f"no .NET process with {sought}{_why_not(pid)}; `clrevents ps` lists the running ones")
+    if len(hits) > 1:
+        raise DiagnosticsError(
+            f"several .NET processes have {sought}: {_listed(hits)}; choose one by id or by its socket"
+        )
+    if hits[0].closed:
+        raise DiagnosticsError(f"process {hits[0].pid} belongs to {hits[0].user}: run this as that user, or as root")
+    return hits[0]
+
+
+def _why_not(pid: int | None) -> str:
+    if pid is None:
+        return ""
+    if sys.platform != "linux" or start_key(pid) is not None:
+        return (
+            ": the process runs, but is not .NET, is too old, has a TMPDIR of its own, or was started with "
+            "DOTNET_EnableDiagnostics=0"
+        )
+    return ": there is no such process (ids in a container differ from those outside)"
+
+
+def _listed(hits: Sequence[Process]) -> str:
+    return ", ".join(f"{one.pid} at {one.endpoint}" for one in hits[:5])
+
+
+def _sockets(folder: str) -> Iterator[Process]:
     for path, pid, key, owner in _named(folder):
         endpoint = SocketEndpoint(path, owner)
         foreign = owner != os.getuid()
@@ -61,10 +83,10 @@ def _sockets(folder: str) -> Iterator[FoundRuntime]:
         # Elsewhere than on Linux the key is another clock's, which nothing here can read.
         if start_key(pid) == key if sys.platform == "linux" else _runs(pid):
             if _may_own(owner, pid):
-                yield FoundRuntime(pid, endpoint, _command_line(pid), user, closed=closed)
+                yield Process(pid, endpoint, _command_line(pid), user, closed=closed)
         elif _listens(endpoint):
             # The folder is shared with a container that has processes of its own.
-            yield FoundRuntime(pid, endpoint, user=user, elsewhere=True, closed=closed)
+            yield Process(pid, endpoint, user=user, elsewhere=True, closed=closed)
 
 
 def _named(folder: str) -> Iterator[tuple[str, int, int, int]]:
@@ -90,7 +112,7 @@ def _may_own(owner: int, pid: int) -> bool:
     return owner == 0 or str(owner) in next(line for line in status.splitlines() if line.startswith("Uid:")).split()
 
 
-def _contained() -> Iterator[FoundRuntime]:
+def _contained() -> Iterator[Process]:
     """Runtimes in other mount namespaces, through /proc/PID/root; only root and their own user may look."""
     with contextlib.suppress(OSError):
         ours = os.readlink("/proc/self/ns/mnt")
@@ -101,13 +123,13 @@ def _contained() -> Iterator[FoundRuntime]:
                         yield from _in_container(int(entry.name))
 
 
-def _in_container(pid: int) -> Iterator[FoundRuntime]:
+def _in_container(pid: int) -> Iterator[Process]:
     inner = _inner_pid(pid)
     folder = _environment(pid).get("TMPDIR", "/tmp")
     for path, named, key, owner in _named(f"{_PROC}/{pid}/root{folder}"):
         if named == inner and key == start_key(pid) and _may_own(owner, pid):
             user = _user_name(owner) if owner != os.getuid() else None
-            yield FoundRuntime(pid, SocketEndpoint(path, owner), _command_line(pid), user, elsewhere=True)
+            yield Process(pid, SocketEndpoint(path, owner), _command_line(pid), user, elsewhere=True)
 
 
 def start_key(pid: int) -> int | None:
@@ -170,8 +192,8 @@ def _user_name(uid: int) -> str:
         return f"user {uid}"
 
 
-def _pipes() -> Iterator[FoundRuntime]:
+def _pipes() -> Iterator[Process]:
     for name in os.listdir(r"\\.\pipe\\"):
         match = _PIPE.fullmatch(name)
         if match:
-            yield FoundRuntime(int(match[1]), PipeEndpoint(rf"\\.\pipe\{name}"))
+            yield Process(int(match[1]), PipeEndpoint(rf"\\.\pipe\{name}"))

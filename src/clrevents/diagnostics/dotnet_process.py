@@ -1,13 +1,11 @@
-"""`Process`: a running .NET process and what it can be asked; `processes()` finds them.
+"""`Process`: a running .NET process and what it can be asked.
 
-Joins what discovery sees with the requests that a runtime answers. Each question has a limit; no threads.
+Finds none: that is for `discovery`. Each question has a limit; no threads.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Final
 
@@ -16,7 +14,6 @@ import attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics import runtime_requests as requests
-from clrevents.diagnostics.discovery import FoundRuntime, find_runtimes, start_key
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
@@ -44,11 +41,6 @@ class Process(Value):
     """Whether it runs in another namespace, such as a container's."""
     closed: bool = False
     """Whether this user lacks permission to ask it."""
-
-    @classmethod
-    def of(cls, runtime: FoundRuntime) -> Process:
-        """One that was discovered."""
-        return cls(runtime.pid, runtime.endpoint, runtime.command_line, runtime.user, runtime.elsewhere, runtime.closed)
 
     @classmethod
     def at(cls, address: str) -> Process:
@@ -111,41 +103,3 @@ class Process(Value):
         the process's memory.
         """
         run(requests.write_dump(self.endpoint, os.path.abspath(path), kind), "a dump", seconds)
-
-
-def processes() -> list[Process]:
-    """The running .NET processes that can be seen from here, by id, including other users' and those in containers.
-
-    A process started with `DOTNET_EnableDiagnostics=0` cannot be seen.
-    """
-    return [Process.of(runtime) for runtime in find_runtimes()]
-
-
-def find_process(pid: int | None = None, name: str | None = None) -> Process:
-    """The process with the id `pid`, or with this `name`. Raises DiagnosticsError unless there is exactly one."""
-    hits = [one for one in processes() if pid in (None, one.pid) and name in (None, one.name)]
-    sought = f"the id {pid}" if pid is not None else f"the name {name!r}"
-    if not hits:
-        raise DiagnosticsError(f"no .NET process with {sought}{_why_not(pid)}; `clrevents ps` lists the running ones")
-    if len(hits) > 1:
-        raise DiagnosticsError(
-            f"several .NET processes have {sought}: {_listed(hits)}; choose one by id or by its socket"
-        )
-    if hits[0].closed:
-        raise DiagnosticsError(f"process {hits[0].pid} belongs to {hits[0].user}: run this as that user, or as root")
-    return hits[0]
-
-
-def _why_not(pid: int | None) -> str:
-    if pid is None:
-        return ""
-    if sys.platform != "linux" or start_key(pid) is not None:
-        return (
-            ": the process runs, but is not .NET, is too old, has a TMPDIR of its own, or was started with "
-            "DOTNET_EnableDiagnostics=0"
-        )
-    return ": there is no such process (ids in a container differ from those outside)"
-
-
-def _listed(hits: Sequence[Process]) -> str:
-    return ", ".join(f"{one.pid} at {one.endpoint}" for one in hits[:5])

@@ -24,7 +24,7 @@ from clrevents.diagnostics.messages import (
     Command,
     Environment,
     EnvironmentFollows,
-    Refusal,
+    ResultCode,
 )
 from clrevents.diagnostics.transports import Connection, Endpoint
 
@@ -46,7 +46,7 @@ def answer_to(command: Command[A]) -> Reading[A]:
             raise Malformed(f"it claims to have {size} bytes, but its header alone has {HEADER_BYTES}")
         payload = Reader((yield size - HEADER_BYTES) if size > HEADER_BYTES else b"")
         if code == ERROR:
-            refusal = read_record(Refusal, payload)
+            refusal = read_record(ResultCode, payload)
             raise refused(command.what, command.since, command.advice, refusal.hresult, _message(payload))
         if code != OK:
             raise Malformed(f"its code is {code[0]:#x}, {code[1]:#x}")

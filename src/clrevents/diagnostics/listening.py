@@ -9,8 +9,6 @@ import contextlib
 import os
 import socket
 import stat
-import struct
-import sys
 import time
 from typing import Final
 from uuid import UUID
@@ -23,7 +21,7 @@ from clrevents.diagnostics.driving import receive_exactly
 from clrevents.diagnostics.faults import DiagnosticsError, unreachable
 from clrevents.diagnostics.ipc_values import Malformed
 from clrevents.diagnostics.messages import ADVERTISEMENT_BYTES, Advertisement
-from clrevents.diagnostics.transports import Connection, SocketConnection, SocketEndpoint, endpoint_at
+from clrevents.diagnostics.transports import Connection, SocketConnection, SocketEndpoint, endpoint_at, peer_of
 
 HELLO_SECONDS: Final = 2.0
 """How long a newly connected process may take to identify itself, while others wait."""
@@ -102,19 +100,18 @@ class Listener(Summary):
     def wait(self, seconds: float) -> RuntimePort:
         """The next runtime that connects for the first time. Raises DiagnosticsError on timeout."""
         until = time.monotonic() + seconds
-        while not self._new:
+        while (port := self.take_new()) is None:
             self._accept(
                 until,
                 f"no .NET process connected to {self.endpoint} within {seconds:g} s: start it with "
                 f"DOTNET_DiagnosticPorts={self.endpoint} (.NET 5 or later)",
             )
-        known = self._new.pop(0)
-        return RuntimePort(self, known.cookie, known.pid)
+        return port
 
     def connection_of(self, cookie: UUID, seconds: float) -> Connection:
         """The connection that a runtime holds ready. Raises DiagnosticsError on timeout."""
         until = time.monotonic() + seconds
-        while (connection := self._waiting.pop(cookie, None)) is None or _is_gone(connection):
+        while (connection := self.take_waiting(cookie)) is None:
             self._accept(until, f"the process did not connect to {self.endpoint} again: is it still running?")
         return connection
 
@@ -207,11 +204,8 @@ def _remove_dead(path: str) -> None:
 
 
 def _is_ours(dialled: socket.socket) -> bool:
-    if dialled.family != socket.AF_UNIX or sys.platform != "linux":
-        return True
-    peer = dialled.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    _, user, _ = struct.unpack("3i", peer)
-    return user in (0, os.getuid())
+    peer = peer_of(dialled)
+    return peer is None or peer.user in (0, os.getuid())
 
 
 def _is_gone(connection: Connection) -> bool:

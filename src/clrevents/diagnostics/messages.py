@@ -41,7 +41,7 @@ class Done:
 
 @frozen
 class ResultCode:
-    """How it went: 0, or an error code of the runtime."""
+    """How it went: 0, or an error code of the runtime, which is also all that a refusal has in any case."""
 
     hresult: I32
 
@@ -103,13 +103,6 @@ class Environment:
     """Texts `NAME=VALUE`."""
 
     variables: Annotated[tuple[str | None, ...], ArrayOf(TextType())]
-
-
-@frozen
-class Refusal:
-    """The runtime's error code."""
-
-    hresult: I32
 
 
 A = TypeVar("A")

@@ -33,9 +33,6 @@ from clrevents.diagnostics.messages import (
     GetProcessInfo,
     GetProcessInfo2,
     GetProcessInfo3,
-    ProcessInfo,
-    ProcessInfo2,
-    ProcessInfo3,
     ResumeRuntime,
     SetEnvironmentVariable,
 )
@@ -139,20 +136,28 @@ class SessionSettings:
 _INFO: Final[tuple[Command[Any], ...]] = (GetProcessInfo3(), GetProcessInfo2(), GetProcessInfo())
 
 
-def first_understood(endpoint: Endpoint, commands: tuple[Command[Any], ...]) -> Steps[Any]:
-    """The answer to the first of these that the runtime knows."""
-    for command in commands[:-1]:
+def first_understood(
+    endpoint: Endpoint, commands: tuple[Command[Any], ...]
+) -> Steps[tuple[Connection, Any, Command[Any]]]:
+    """The first of these that the runtime knows, its answer, and the connection on which it came."""
+    for command in commands:
+        connection = yield from open_request(endpoint, command)
         try:
-            return (yield from request(endpoint, command))
+            return connection, (yield from take_in(connection, answer_to(command))), command
         except DiagnosticsError as error:
-            if error.hresult != UNKNOWN_COMMAND:
+            connection.close()
+            if error.hresult != UNKNOWN_COMMAND or command is commands[-1]:
                 raise
-    return (yield from request(endpoint, commands[-1]))
+        except BaseException:
+            connection.close()
+            raise
+    raise AssertionError("there is always a command")
 
 
 def info(endpoint: Endpoint) -> Steps[RuntimeInfo]:
     """Its identity, which .NET Core 3 does not give."""
-    identity: ProcessInfo | ProcessInfo2 | ProcessInfo3 = yield from first_understood(endpoint, _INFO)
+    connection, identity, _ = yield from first_understood(endpoint, _INFO)
+    connection.close()
     known = attrs.asdict(identity)
     known.pop("version", None)
     return RuntimeInfo(**known)
@@ -218,23 +223,5 @@ def suited(endpoint: Endpoint, settings: SessionSettings) -> Steps[SessionSettin
 
 def start_session(endpoint: Endpoint, settings: SessionSettings) -> Steps[tuple[Connection, int]]:
     """The connection on which the stream comes, and the session's number."""
-    connection, session, _ = yield from understood_session(endpoint, settings)
-    return connection, session
-
-
-def understood_session(endpoint: Endpoint, settings: SessionSettings) -> Steps[tuple[Connection, int, Command[Any]]]:
-    """The same, and the request that the runtime understood."""
-    commands = settings.commands()
-    for command in commands:
-        connection = yield from open_request(endpoint, command)
-        try:
-            answer = yield from take_in(connection, answer_to(command))
-            return connection, answer.session, command
-        except DiagnosticsError as error:
-            connection.close()
-            if error.hresult != UNKNOWN_COMMAND or command is commands[-1]:
-                raise
-        except BaseException:
-            connection.close()
-            raise
-    raise AssertionError("there is always a command")
+    connection, answer, _ = yield from first_understood(endpoint, settings.commands())
+    return connection, answer.session

@@ -15,7 +15,8 @@ from typing import Any, Unpack
 
 from clrevents._util.notebook_views import Summary
 from clrevents.diagnostics.channel import QUIET_SECONDS, STOP_SECONDS, Channel, End
-from clrevents.diagnostics.dotnet_process import Process, find_process
+from clrevents.diagnostics.discovery import find_process
+from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.driving import Steps, Within, run
 from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
 from clrevents.diagnostics.profiles import joined_profiles, providers_for

@@ -146,10 +146,6 @@ class Tape:
         return self._channel.end
 
     @property
-    def stopping(self) -> bool:
-        return self._channel.stopping
-
-    @property
     def unmet(self) -> list[str]:
         """What was asked for and the runtime does not do, in words."""
         return self._channel.unmet

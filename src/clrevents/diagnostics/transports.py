@@ -12,15 +12,13 @@ import stat
 import struct
 import sys
 import time
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.faults import DiagnosticsError, unreachable
 
 _NO_TIME: Final = 1e-6
 """0 would mean not to wait at all, which raises another error."""
-_PEER: Final = struct.Struct("3i")
-"""The process, the user and the group at the other end of a Unix socket."""
 
 
 class Connection(Protocol):
@@ -84,10 +82,9 @@ class SocketEndpoint:
 
     def check_listener(self, connected: socket.socket) -> None:
         """Refuse another user who listens there, where the system tells. Raises DiagnosticsError."""
-        if self.owner is not None and hasattr(socket, "SO_PEERCRED"):
-            _, user, _ = _PEER.unpack(connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
-            if user != self.owner:
-                raise DiagnosticsError(f"{self.address} belongs to user {self.owner}, but user {user} listens there")
+        peer = None if self.owner is None else peer_of(connected)
+        if peer is not None and peer.user != self.owner:
+            raise DiagnosticsError(f"{self.address} belongs to user {self.owner}, but user {peer.user} listens there")
 
     def connect(self, seconds: float) -> Connection:
         self.check()
@@ -111,15 +108,22 @@ class SocketEndpoint:
         return self.address if isinstance(self.address, str) else "{}:{}".format(*self.address)
 
 
-def peer_of(connection: Connection) -> int | None:
-    """The process at the other end of a Unix socket, as seen from here: 0 if it cannot be seen from here; None if it is
-    not known."""
-    if not isinstance(connection, SocketConnection) or connection.socket.family != socket.AF_UNIX:
+class Peer(NamedTuple):
+    """Who is at the other end of a Unix socket: a process as seen from here, 0 if it cannot be seen, and its user."""
+
+    process: int
+    user: int
+    group: int
+
+
+_PEER: Final = struct.Struct("3i")
+
+
+def peer_of(connected: socket.socket) -> Peer | None:
+    """None if it is not known."""
+    if connected.family != socket.AF_UNIX or not hasattr(socket, "SO_PEERCRED"):
         return None
-    if not hasattr(socket, "SO_PEERCRED"):
-        return None
-    peer: int = _PEER.unpack(connection.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))[0]
-    return peer
+    return Peer(*_PEER.unpack(connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)))
 
 
 def endpoint_at(text: str) -> Endpoint:

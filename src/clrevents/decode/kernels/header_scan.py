@@ -41,6 +41,7 @@ _HEADS: Final = 6
 _THREADS: Final = 1
 # Rows are few if there are this many times more kinds.
 _SPARSE: Final = 16
+_M64: Final = (1 << 64) - 1
 _NO_MARKS: Final = np.empty((0, 3), dtype=np.int64)
 
 
@@ -118,8 +119,7 @@ class _Columns:
     def take(self, at: int, rows: int) -> list[NDArray[Any]]:
         """The written rows: six columns, of which only threads are unsigned."""
         if not COMPILED:
-            columns = [taken(column, rows) for column in self.each]
-            return [c if i == _THREADS else c.view(np.int64) for i, c in enumerate(columns)]
+            return _signed([taken(column, rows) for column in self.each])
         end = at + rows
         return [column[at:end] for column in self.each]
 
@@ -138,6 +138,11 @@ class _Columns:
         if sys.implementation.name != "cpython" or not _has_gil():
             return None
         return sys.getrefcount(self.all)
+
+
+def _signed(columns: list[NDArray[np.uint64]]) -> list[NDArray[Any]]:
+    """Six columns, of which only threads stay unsigned."""
+    return [c if place == _THREADS else c.view(np.int64) for place, c in enumerate(columns)]
 
 
 def _has_gil() -> bool:
@@ -175,22 +180,7 @@ class HeaderScanner:
             status = SCAN.scan(buf, end, base, at, limit, labels, state, arena.all, self._runs, self._marks)
             stop, rows, runs, marks = state[:_COUNTS].tolist() if COMPILED else state[:_COUNTS]
             if rows:
-                ids, threads, stacks, times, offsets, sizes = arena.take(at, rows)
-                block_columns.append(
-                    HeaderColumns(
-                        ids,
-                        threads,
-                        stacks,
-                        times,
-                        offsets,
-                        sizes,
-                        taken(self._runs, runs).reshape(-1, 4),
-                        taken(self._marks, marks).view(np.int64).reshape(-1, 3) if marks else _NO_MARKS,
-                        (arena.each, at) if COMPILED else None,
-                        _sorted_tick(state),
-                    )
-                )
-                self._at += rows if COMPILED else 0
+                block_columns.append(self._written(arena, at, rows, runs, marks, state))
             if status != SCAN.FULL:
                 return block_columns, _STATUS[status], stop
 
@@ -216,12 +206,19 @@ class HeaderScanner:
         if not kept:
             return None, table, done
         rows, runs, marks = table[-1, :3].tolist()
-        ids, threads, stacks, times, offsets, sizes = arena.take(at, rows)
+        return self._written(arena, at, rows, runs, marks, state), table, done
+
+    def _written(self, arena: _Columns, at: int, rows: int, runs: int, marks: int, state: Any) -> HeaderColumns:
+        """What a scan wrote: rows from this place on, and integers in `runs` and `marks`."""
         self._at += rows if COMPILED else 0
-        changes = taken(self._marks, marks).view(np.int64).reshape(-1, 3) if marks else _NO_MARKS
-        place = (arena.each, at) if COMPILED else None
-        all_runs, latest = taken(self._runs, runs).reshape(-1, 4), _sorted_tick(state)
-        return HeaderColumns(ids, threads, stacks, times, offsets, sizes, all_runs, changes, place, latest), table, done
+        ids, threads, stacks, times, offsets, sizes = arena.take(at, rows)
+        return HeaderColumns(
+            *(ids, threads, stacks, times, offsets, sizes),
+            runs=taken(self._runs, runs).reshape(-1, 4),
+            marks=taken(self._marks, marks).view(np.int64).reshape(-1, 3) if marks else _NO_MARKS,
+            place=(arena.each, at) if COMPILED else None,
+            sorted_tick=signed_tick(int(state[SCAN.SORTED])) if state[SCAN.HAS_SORTED] else None,
+        )
 
     def _room(self, least: int = _FEW) -> tuple[_Columns, int]:
         """Where the next rows go: columns, and the first place in them, with room for at least so many."""
@@ -234,13 +231,6 @@ class HeaderScanner:
             del arenas[:-_ARENAS]
             self._at = 0
         return arenas[-1], self._at
-
-
-def _sorted_tick(state: Any) -> int | None:
-    """The last time of an event that is flagged as sorted, as a signed number; None if there was none."""
-    if not state[SCAN.HAS_SORTED]:
-        return None
-    return signed_tick(int(state[SCAN.SORTED]))
 
 
 def signed_tick(tick: int) -> int:
@@ -275,23 +265,15 @@ def make_columns(
     sorted_tick: int | None = None,
 ) -> HeaderColumns:
     """Columns from rows (metadata id, thread, stack id, time, absolute offset, size) read by other means."""
-    table = [np.array(column, dtype=np.uint64) for column in zip(*(_wrap(r) for r in rows), strict=True)]
+    # A time may be negative; as unsigned, as the scan has it.
+    table = [np.array([n & _M64 for n in column], dtype=np.uint64) for column in zip(*rows, strict=True)]
+    ids, threads, stacks, times, offsets, sizes = _signed(table)
     return HeaderColumns(
-        table[0].view(np.int64),
-        table[1],
-        table[2].view(np.int64),
-        table[3].view(np.int64),
-        table[4].view(np.int64),
-        table[5].view(np.int64),
-        np.array(runs, dtype=np.uint64).reshape(-1, 4),
-        np.array(marks, dtype=np.int64).reshape(-1, 3),
+        *(ids, threads, stacks, times, offsets, sizes),
+        runs=np.array(runs, dtype=np.uint64).reshape(-1, 4),
+        marks=np.array(marks, dtype=np.int64).reshape(-1, 3),
         sorted_tick=sorted_tick,
     )
-
-
-def _wrap(row: tuple[int, int, int, int, int, int]) -> tuple[int, int, int, int, int, int]:
-    """The same row with a time that may be negative as unsigned, as the scan has it."""
-    return row[0], row[1], row[2], row[3] & ((1 << 64) - 1), row[4], row[5]
 
 
 class Tally:
