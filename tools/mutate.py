@@ -50,7 +50,7 @@ LEFT_OUT: Final = (
 """Generated, declarations that are compared with the manifest, and lists of names."""
 ROOMS: Final = {
     "_util": ["tests/util", "tests/test_outputs.py", "tests/test_meter.py", "tests/cli"],
-    "errors": ["tests/trace", "tests/cli"],
+    "errors": ["tests/trace", "tests/test_security_docs.py", "tests/cli"],
     "schema": ["tests/schema", "tests/reference"],
     "sources": ["tests/test_sources.py", "tests/test_remote_sources.py", "tests/trace"],
     "decode/kernels": ["tests/decode/kernels", "tests/decode/payload", "tests/decode/container"],
@@ -60,7 +60,7 @@ ROOMS: Final = {
     "decode": ["tests/decode", "tests/trace", "tests/cost"],
     "symbols": ["tests/symbols", "tests/cost/test_names_of_code.py", "tests/cost/test_ranges.py"],
     "table": ["tests/table"],
-    "trace": ["tests/trace", "tests/symbols"],
+    "trace": ["tests/trace", "tests/symbols", "tests/diagnostics"],
     "analysis/framework": ["tests/analysis/framework", "tests/test_report_docs.py"],
     "analysis/gathering": [
         *("tests/analysis/test_pairs.py", "tests/analysis/test_spans.py", "tests/analysis/test_calltree.py"),
