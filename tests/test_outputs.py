@@ -62,6 +62,34 @@ def test_after_an_error_all_is_as_before(tmp_path: Path, whole: Any, error: type
     assert out.read_bytes() == b"as before"
 
 
+@pytest.mark.parametrize("whole", [whole_file, whole_path])
+def test_what_cannot_be_moved_into_place_leaves_nothing(
+    tmp_path: Path, whole: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replace(*_: object) -> None:
+        raise PermissionError("no")
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(PermissionError), whole(tmp_path / "out.csv") as target:
+        fill(target, b"new")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+def test_a_device_stays_a_device(tmp_path: Path) -> None:
+    """Not replaced by a file: a pipe gets the bytes."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with whole_file(pipe) as target:
+            target.write(b"new")
+        assert os.read(reader, 65536) == b"new"
+    finally:
+        os.close(reader)
+    assert names(tmp_path) == ["pipe"]
+
+
 def test_two_at_a_time_do_not_meet(tmp_path: Path) -> None:
     """The last one to end wins, whole; a writer's own unfinished files go too."""
     out = tmp_path / "out.csv"

@@ -3,81 +3,21 @@
 from __future__ import annotations
 
 import json
-import struct
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import Result
 
 import clrevents
+from cli.test_command_laws import one_sentence
 from clrevents.schema.registry import Registry
 
 Run = Callable[..., Result]
 Bytes = Callable[[str], bytes]
 
-READERS = ["info", "events", "check"]
 SAMPLE = "net8-sample.nettrace"
-
-
-def one_sentence(result: Result) -> str:
-    assert result.stderr.startswith("clrevents: ")
-    assert result.stderr.endswith("\n")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
-
-
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "the file is empty"),
-        (b"hello, this is text\n" * 50, "not a .NET trace"),
-        (b"Nettrace", "ends"),
-        (bytes(5000), "not a .NET trace"),
-        (b"\x1f\x8b nothing that was compressed", ""),
-    ],
-)
-def test_unreadable_files_give_2(reader: str, content: bytes, words: str, run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "a.nettrace"
-    path.write_bytes(content)
-    for args, options in [((path,), {}), (("-",), {"input": content})]:
-        result = run(reader, *args, **options)
-        assert result.exit_code == 2
-        assert result.stdout == ""
-        assert words in one_sentence(result)
-
-
-@pytest.mark.parametrize("reader", READERS)
-def test_missing_file_and_directory(reader: str, run: Run, tmp_path: Path) -> None:
-    result = run(reader, tmp_path / "none.nettrace")
-    assert result.exit_code == 2
-    assert "none.nettrace: cannot be read: No such file or directory" in one_sentence(result)
-    if reader != "info":
-        result = run(reader, tmp_path)
-        assert result.exit_code == 2
-        assert "is a directory" in one_sentence(result)
-
-
-@pytest.mark.parametrize("reader", READERS)
-def test_a_version_from_the_future(reader: str, run: Run, tmp_path: Path, trace_bytes: Bytes) -> None:
-    data = trace_bytes(SAMPLE)
-    now, future = (struct.pack("<iii", v, v, 5) + b"Trace" for v in (4, 99))
-    assert data.count(now) == 1
-    path = tmp_path / "future.nettrace"
-    path.write_bytes(data.replace(now, future))
-    result = run(reader, path)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert "99" in one_sentence(result)
-
-
-def test_netperf_is_read(run: Run, trace_path: Callable[[str], Path]) -> None:
-    result = run("info", trace_path("net8-netperf3.netperf"))
-    assert result.exit_code == 0
-    assert "format    NetPerf 3, 64-bit" in result.stdout
 
 
 def test_a_file_cut_anywhere_gives_its_events(run: Run, tmp_path: Path, trace_bytes: Bytes) -> None:
@@ -132,36 +72,6 @@ def test_errors_modes_on_damage(
     assert "\nnote: " not in info
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("info",),
-        ("spans", "GCStart", "GCEnd"),
-        ("flame", "-o", "OUT.html"),
-        ("cut", "-o", "OUT.nettrace"),
-        ("redact", "-o", "OUT.nettrace"),
-        ("export", "-o", "OUT.jsonl"),
-        ("export", "-o", "OUT.pftrace"),
-        # SQL needs a package that the fast tier does not have.
-        pytest.param(("query", "select count(*) from headers"), marks=pytest.mark.full),
-    ],
-    ids=" ".join,
-)
-def test_an_early_end_is_said_and_fails_if_asked(
-    command: tuple[str, ...], run: Run, tmp_path: Path, trace_bytes: Bytes
-) -> None:
-    path = tmp_path / "cut.nettrace"
-    data = trace_bytes(SAMPLE)
-    path.write_bytes(data[: len(data) * 2 // 3])
-    name, *rest = command
-    rest = [str(tmp_path / word) if word.startswith("OUT") else word for word in rest]
-    for kinds, code in (("damage", 3), ("none", 0)):
-        result = run(name, path, *rest, "--errors", "strict", "--fail-on", kinds)
-        assert result.exit_code == code
-        assert "at offset 0x" in one_sentence(result)
-    assert not [*tmp_path.glob("OUT*")]
-
-
 def test_payload_faults_are_problems_but_no_damage(run: Run, tmp_path: Path, trace_bytes: Bytes) -> None:
     # Strings without their ends: behind its fixed fields, every zero unit of one payload becomes a letter.
     name = "net8-method-interop.nettrace"
@@ -196,30 +106,6 @@ def test_payload_faults_are_problems_but_no_damage(run: Run, tmp_path: Path, tra
         (["events", "--json", "--errors", "strict"], 3),
     ]:
         assert run(args[0], path, *args[1:]).exit_code == code, args
-
-
-def test_nothing_in_a_file_reaches_the_terminal_as_a_control(
-    run: Run, tmp_path: Path, trace_bytes: Bytes, on_terminal: Any
-) -> None:
-    # An event's name, in its description, that clears the screen.
-    data = trace_bytes(SAMPLE)
-    name, evil = ("RequestStart", "\x1b[2J\x9b[b]\u202e\n\ud800\r")
-    assert len(evil) == len(name)
-    assert name.encode("utf-16-le") in data
-    path = tmp_path / "evil.nettrace"
-    path.write_bytes(data.replace(name.encode("utf-16-le"), evil.encode("utf-16-le", "surrogatepass")))
-    shown = "\\x1b[2J\\x9b[b]\\u202e\\n\ufffd\\r"
-    for args in (["info"], ["check"], ["events", "--provider", "Clrevents-Sample"]):
-        result = run(args[0], path, *args[1:])
-        assert result.exit_code == 0
-        assert shown in result.stdout
-        assert not set("\x1b\x9b\u202e\r") & set(result.stdout)
-        code, terminal = on_terminal(args[0], path, *args[1:], columns=120)
-        assert code == 0
-        assert shown in terminal
-        assert not {"\x1b[2J", "\x9b", "\u202e"} & {terminal[i : i + n] for n in (1, 4) for i in range(len(terminal))}
-    lines = run("events", path, "--provider", "Clrevents-Sample", "--json").stdout.splitlines()
-    assert evil.replace("\ud800", "\ufffd") in {json.loads(line)["name"] for line in lines}
 
 
 def test_a_file_name_cannot_control_the_terminal_either(run: Run) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gzip
 import json
 import os
@@ -24,7 +23,6 @@ import clrevents
 from arrow_rows import arrow_rows
 from clrevents._util import workers
 from clrevents.export.files import buffered, directory, lake, tables
-from clrevents.export.files.formats import FileSink
 from clrevents.table.read import stack_table
 from clrevents.testing.builder import TraceBuilder
 
@@ -314,44 +312,6 @@ def test_ambiguous_name(run: Run, trace_path: Find, tmp_path: Path) -> None:
 
 
 # What cannot be written
-
-
-def test_unwritable(run: Run, sample: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    for out in (tmp_path / "file", tmp_path / "file" / "below", tmp_path / "file" / "x.csv"):
-        done = run("export", sample, "AllTypes", "-o", out)
-        assert done.exit_code == 2
-        assert done.stderr.startswith("clrevents: cannot write ")
-        assert str(tmp_path / "file") in done.stderr
-    assert (tmp_path / "file").read_text() == "x"
-
-
-class Full(FileSink):
-    """A disk with room for a little."""
-
-    written = 0
-
-    def flush(self) -> None:
-        Full.written += self._bytes
-        if Full.written > 20_000:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-        super().flush()
-
-
-@pytest.mark.parametrize("format", ["parquet", "arrow", "csv"])
-@pytest.mark.parametrize("there", [False, True])
-def test_full_disk(
-    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, there: bool
-) -> None:
-    if there:
-        run("export", sample, "-o", tmp_path, "AllTypes")
-    before = tree(tmp_path)
-    Full.written = 0
-    monkeypatch.setattr(buffered, "FileSink", Full)
-    done = run("export", sample, "-o", tmp_path, "--format", format)
-    assert done.exit_code == 2
-    assert "No space left on device" in done.stderr
-    assert tree(tmp_path) == before, "what was there is there still, and nothing else"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])

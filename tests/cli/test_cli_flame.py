@@ -84,12 +84,6 @@ def test_gz_packs(run: Run, shop: Path, tmp_path: Path) -> None:
     assert gzip.decompress((tmp_path / "a.json.gz").read_bytes()) == (tmp_path / "a.json").read_bytes()
 
 
-def test_pipes(process: Callable[..., subprocess.CompletedProcess[bytes]], shop: Path) -> None:
-    done = process("flame", "-", "-f", "speedscope", "-o", "-", input=shop.read_bytes())
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert [profile["name"] for profile in json.loads(done.stdout)["profiles"]] == ["thread 7", "thread 8"]
-
-
 @pytest.mark.parametrize(
     ("args", "text"),
     [
@@ -112,13 +106,6 @@ def test_what_is_refused(run: Run, shop: Path, tmp_path: Path, args: list[str], 
     assert result.exit_code == 1
     assert text in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["shop.nettrace"]
-
-
-def test_the_trace_itself_is_not_written_over(run: Run, shop: Path) -> None:
-    before = shop.read_bytes()
-    result = run("flame", shop, "-f", "folded", "-o", shop)
-    assert (result.exit_code, shop.read_bytes()) == (1, before)
-    assert "OUT is the trace itself" in result.stderr
 
 
 def test_what_there_is_instead_of_samples(run: Run, tmp_path: Path) -> None:
@@ -146,23 +133,6 @@ def test_a_stripped_trace_is_honest(run: Run, tmp_path: Path) -> None:
     assert "record with rundown" in result.stderr
     page = run("flame", path, "-f", "html", "-o", "-").stdout
     assert "Many names are missing: the trace does not list the methods" in page
-
-
-def test_damage_is_said(run: Run, shop: Path, tmp_path: Path) -> None:
-    shop.write_bytes(shop.read_bytes()[:-30])
-    result = run("flame", shop, "-o", tmp_path / "a.json")
-    assert result.exit_code == 3
-    assert (tmp_path / "a.json").exists()
-    assert run("flame", shop, "-o", tmp_path / "b.json", "--fail-on", "none").exit_code == 0
-    result = run("flame", shop, "-o", tmp_path / "c.json", "--errors", "report")
-    assert result.exit_code == 3
-    assert not (tmp_path / "c.json").exists()
-
-
-def test_what_cannot_be_written(run: Run, shop: Path, tmp_path: Path) -> None:
-    result = run("flame", shop, "-o", tmp_path / "nowhere" / "a.json")
-    assert result.exit_code == 2
-    assert "cannot write" in result.stderr
 
 
 def test_it_loads_no_more_than_it_needs(process: Callable[..., Any], command: list[str], shop: Path) -> None:

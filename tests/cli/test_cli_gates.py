@@ -128,33 +128,6 @@ def test_sql_changes_no_setting(run: Run, trace: Path) -> None:
 # Over the trace itself. --------------------------------------------------------------------------------------------
 
 
-def written_to(trace: Path, out: Path) -> list[tuple[object, ...]]:
-    return [
-        ("cut", trace, "-o", out),
-        ("redact", trace, "-o", out),
-        ("flame", trace, "-o", out, "-f", "html"),
-    ]
-
-
-@pytest.mark.parametrize("way", ["itself", "symbolic link", "hard link", "in a linked folder"])
-def test_a_trace_is_never_overwritten(run: Run, trace: Path, tmp_path: Path, way: str) -> None:
-    before, out = trace.read_bytes(), trace
-    if way == "symbolic link":
-        out = tmp_path / "link.nettrace"
-        out.symlink_to(trace)
-    elif way == "hard link":
-        out = tmp_path / "hard.nettrace"
-        os.link(trace, out)
-    elif way == "in a linked folder":
-        (tmp_path / "folder").symlink_to(tmp_path)
-        out = tmp_path / "folder" / trace.name
-    for arguments in written_to(trace, out):
-        result = run(*arguments)
-        assert result.exit_code == 1, arguments
-        assert "is the trace itself" in result.stderr
-        assert trace.read_bytes() == before
-
-
 def test_nor_by_export_nor_from_standard_input(process: Any, run: Run, trace: Path, tmp_path: Path) -> None:
     lines = tmp_path / "odd.jsonl"
     shutil.copy(trace, lines)

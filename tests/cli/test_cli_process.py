@@ -77,12 +77,6 @@ def test_a_file_alone_is_said_what_it_is_and_what_to_ask(run: Run, tmp_path: Pat
     assert (missing.exit_code, "no.nettrace: cannot be read: No such file" in missing.stderr) == (2, True)
 
 
-def test_what_cannot_be_written_is_named(run: Run, tmp_path: Path) -> None:
-    out = tmp_path / "no" / "cut.nettrace"
-    done = run("cut", fixture("net10-convoy"), "-o", out, "--end", "10%")
-    assert (done.exit_code, done.stderr) == (2, f"clrevents: cannot write {out}: No such file or directory\n")
-
-
 @pytest.mark.parametrize("args", [["--json"], []])
 def test_a_closed_pipe_ends_quietly(
     args: list[str], command: list[str], process_environment: dict[str, str], trace_path: Find

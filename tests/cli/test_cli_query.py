@@ -61,11 +61,6 @@ def test_show_tables(run: Run) -> None:
     assert len(lines) == 26
 
 
-def test_standard_input(run: Run) -> None:
-    result = run("query", "-", "from threads select events", "--json", input=SAMPLE.read_bytes())
-    assert result.stdout == '{"events": 1496}\n{"events": 136}\n{"events": 64}\n'
-
-
 def test_json(run: Run, small: Path) -> None:
     sql = "select ClientSequenceNumber n, ClientSequenceNumber::uhugeint * 2 twice, time, time_ns from GCStart"
     lines = run("query", small, sql, "--json").stdout.splitlines()
@@ -188,19 +183,6 @@ def test_files_when_asked(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     assert run("query", SAMPLE, f"copy (select events from threads) to '{out}'", "--files").exit_code == 0
     assert out.read_text() == "events\n1496\n136\n64\n"
-
-
-def test_damage(run: Run, tmp_path: Path) -> None:
-    whole = TraceBuilder().event(GCStart_V0(1, 1)).sequence_point().event(GCStart_V0(2, 1)).build()
-    path = tmp_path / "cut.nettrace"
-    path.write_bytes(whole[: len(whole) - 100])
-    result = run("query", path, "select count(*) n from headers", "--json")
-    assert result.exit_code == 3
-    assert json.loads(result.stdout)["n"] >= 1
-    assert f"clrevents: {path} at offset" in result.stderr
-    stopped = run("query", path, "select count(*) n from headers", "--errors", "report")
-    assert (stopped.exit_code, stopped.stdout) == (3, "")
-    assert run("query", path, "select 1", "--fail-on", "none").exit_code == 0
 
 
 def test_a_process_says_nothing_but_rows() -> None:

@@ -37,14 +37,6 @@ def test_the_page_is_the_librarys(run: Run, trace: Path, tmp_path: Path) -> None
     assert run("report", trace, "-o", "-").stdout_bytes == wanted
 
 
-def test_it_does_not_overwrite_the_trace(run: Run, trace: Path) -> None:
-    before = trace.read_bytes()
-    done = run("report", trace, "-o", trace)
-    assert done.exit_code == 1
-    assert "OUT is the trace itself" in done.stderr
-    assert trace.read_bytes() == before
-
-
 def test_without_the_library_it_says_that_charts_are_missing(
     run: Run, trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,19 +44,6 @@ def test_without_the_library_it_says_that_charts_are_missing(
     done = run("report", trace, "-o", tmp_path / "page.html")
     assert done.exit_code == 0
     assert done.stderr.splitlines()[1] == f"clrevents: the page has no charts: {page_sections.NO_CHARTS}"
-
-
-@pytest.mark.parametrize("errors", ["salvage", "report"])
-def test_of_a_damaged_trace_there_is_what_could_be_read(run: Run, tmp_path: Path, errors: str) -> None:
-    whole = gzip.decompress(fixture("net10-garbage").read_bytes())
-    path = tmp_path / "hole.nettrace"
-    middle = len(whole) // 2
-    path.write_bytes(whole[:middle] + whole[middle + 3000 :])
-    out = tmp_path / "page.html"
-    done = run("report", path, "-o", out, "--errors", errors, "--jobs", 1)
-    assert done.exit_code == 3
-    assert "hole.nettrace at offset" in done.stderr
-    assert b"Parts of this trace are missing" in out.read_bytes()
 
 
 def test_two_traces_are_the_librarys_page_too(run: Run, trace: Path, tmp_path: Path) -> None:

@@ -154,10 +154,3 @@ def test_mistakes(run: Run, shop: Path, arguments: tuple[str, ...], message: str
     assert result.exit_code == 1
     assert message in result.stderr
     assert result.stdout == ""
-
-
-def test_damage(run: Run, shop: Path) -> None:
-    shop.write_bytes(shop.read_bytes()[:-40])
-    assert run("spans", shop, "Ask", "Answer").exit_code == 3
-    assert run("spans", shop, "Ask", "Answer", "--errors", "report").exit_code == 3
-    assert run("spans", shop, "Ask", "Answer", "--fail-on", "none").exit_code == 0

@@ -5,9 +5,6 @@ The rule is written down here a second time. What the bytes must hold is walked 
 
 from __future__ import annotations
 
-import builtins
-import errno
-import os
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice
@@ -306,130 +303,8 @@ def test_losses_of_a_real_trace(out: Path) -> None:
 # -- whole or not at all -----------------------------------------------------------------------------------------
 
 
-class _Full:
-    """A file on a disk that is full after so many bytes."""
-
-    def __init__(self, file: Any, room: int) -> None:
-        self._file, self._room = file, room
-
-    def write(self, data: bytes) -> int:
-        self._room -= len(data)
-        if self._room < 0:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return int(self._file.write(data))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-    def __enter__(self) -> _Full:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-
-@pytest.fixture
-def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    def opened(path: Any, mode: str = "r", *rest: Any, **more: Any) -> Any:
-        file: Any = builtins.open(path, mode, *rest, **more)  # noqa: SIM115
-        return _Full(file, 20_000) if "x" in mode else file
-
-    monkeypatch.setattr("clrevents._util.outputs.open", opened, raising=False)
-
-
 def only(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-@pytest.mark.usefixtures("full_disk")
-def test_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
-    out = tmp_path / "out.nettrace"
-    out.write_bytes(b"as before")
-    with clrevents.open(unpacked(fixture("net8-sample"))) as trace, pytest.raises(OSError, match="No space left"):
-        cut(trace, out)
-    assert only(tmp_path) == ["out.nettrace"]
-    assert out.read_bytes() == b"as before"
-
-
-def test_failed_rename_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def replace(*_: object) -> None:
-        raise PermissionError(errno.EACCES, "no")
-
-    monkeypatch.setattr(os, "replace", replace)
-    with clrevents.open(unpacked(fixture("net8-sample"))) as trace, pytest.raises(PermissionError):
-        cut(trace, tmp_path / "out.nettrace")
-    assert only(tmp_path) == []
-
-
-def test_damage_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
-    """Events come out before the damage is met: none of them is left behind as a file."""
-    data = unpacked(fixture("net8-sample"))
-    with (
-        clrevents.open(data[: len(data) * 2 // 3]) as trace,
-        pytest.raises(clrevents.TraceError, match="the file ends inside"),
-    ):
-        cut(trace, tmp_path / "out.nettrace")
-    assert only(tmp_path) == []
-
-
-def test_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("clrevents.rewrite.copy.Copier.finish", interrupted)
-    with clrevents.open(unpacked(fixture("net8-sample"))) as trace, pytest.raises(KeyboardInterrupt):
-        cut(trace, tmp_path / "out.nettrace")
-    assert only(tmp_path) == []
-
-
-def test_unfinished_output_stands_beside_the_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While it is written nothing has the final name; then it has, with the permissions of any new file."""
-    seen: list[list[str]] = []
-    from clrevents.rewrite.copy import Copier
-
-    finish = Copier.finish
-
-    def watched(self: Copier) -> Any:
-        seen.append(only(tmp_path))
-        return finish(self)
-
-    monkeypatch.setattr(Copier, "finish", watched)
-    out = tmp_path / "out.nettrace"
-    with clrevents.open(unpacked(fixture("net8-sample"))) as trace:
-        cut(trace, out)
-    ((unfinished,),) = seen
-    assert unfinished.startswith(".out.nettrace.")
-    assert only(tmp_path) == ["out.nettrace"]
-    plain = tmp_path / "plain"
-    plain.touch()
-    assert out.stat().st_mode == plain.stat().st_mode
-
-
-def test_a_link_keeps_its_place(tmp_path: Path) -> None:
-    target, link = tmp_path / "target", tmp_path / "link"
-    target.write_bytes(b"")
-    link.symlink_to(target)
-    with clrevents.open(unpacked(fixture("net8-sample"))) as trace:
-        done = cut(trace, link)
-    assert link.is_symlink()
-    assert target.stat().st_size == done.bytes
-
-
-def test_a_device_stays_a_device(tmp_path: Path) -> None:
-    """Not replaced by a file: a pipe gets the bytes."""
-    pipe = tmp_path / "pipe"
-    try:
-        os.mkfifo(pipe)
-    except (AttributeError, OSError):
-        pytest.skip("needs named pipes")
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        with clrevents.open(TraceBuilder().sample(1).build()) as trace:
-            done = cut(trace, pipe)
-        assert len(os.read(reader, 65536)) == done.bytes
-    finally:
-        os.close(reader)
-    assert only(tmp_path) == ["pipe"]
 
 
 # -- the command -------------------------------------------------------------------------------------------------
@@ -507,15 +382,6 @@ def test_addresses_of_a_part_have_their_names_without_rundown(tmp_path: Path) ->
         assert not trace.report("jit").metrics["lookups"].value
 
 
-def test_command_says_what_was_lost(run: Callable[..., Result], tmp_path: Path) -> None:
-    path, out = tmp_path / "lossy.nettrace", tmp_path / "out.nettrace"
-    path.write_bytes(lossy().build())
-    result = run("cut", path, "-o", out)
-    assert result.exit_code == 0
-    assert "6 events, with 18 lost ones," in result.stderr
-    assert run("cut", path, "-o", out, "--fail-on", "loss").exit_code == 3
-
-
 def test_command_refuses(run: Callable[..., Result], tmp_path: Path) -> None:
     path, out = fixture("net8-sample"), tmp_path / "out.nettrace"
     for wrong, message in (
@@ -534,14 +400,6 @@ def test_command_refuses(run: Callable[..., Result], tmp_path: Path) -> None:
     folder = run("cut", path, "-o", tmp_path)
     assert folder.exit_code == 2
     assert "Is a directory" in folder.stderr
-    assert only(tmp_path) == []
-
-
-@pytest.mark.usefixtures("full_disk")
-def test_command_on_a_full_disk(run: Callable[..., Result], tmp_path: Path) -> None:
-    result = run("cut", fixture("net8-sample"), "-o", tmp_path / "out.nettrace")
-    assert result.exit_code == 2
-    assert "No space left" in result.stderr
     assert only(tmp_path) == []
 
 
