@@ -23,6 +23,7 @@ from clrevents.errors import ErrorMode
 from clrevents.schema.codes import LabelKind
 from costly import small_blocks, small_blocks_of_four
 from costly_containers import unsound_blocks
+from seen import Seen, in_pieces, read_rows
 
 pytestmark = pytest.mark.full
 
@@ -110,26 +111,10 @@ def drawn(number: int, version: int) -> bytes:
     return sink.getvalue()
 
 
-def seen(data: bytes, errors: ErrorMode, piece: int, tally: Tally | None = None) -> list[Any]:
+def seen(data: bytes, errors: ErrorMode, piece: int, tally: Tally | None = None) -> Seen:
     """All that comes out of a stream that is fed in such pieces: of single bytes, no two blocks are read together."""
-    stream = Stream(errors=errors, tally=tally, limits=clrevents.Limits(region_events=100, problems=10))
-    found: list[Any] = []
-    regions: list[Rows] = []
-    try:
-        for at in range(0, len(data), piece):
-            regions += stream.feed(data[at : at + piece])
-        regions += stream.close()
-    except clrevents.TraceError as error:
-        found.append((type(error), str(error), error.offset))
-    for rows in regions:
-        places = rows.kind_indexes, rows.ticks, rows.thread_ids, rows.stack_ids, rows.offsets
-        found += [column.tolist() for column in (*places, rows.capture_threads, rows.processors)]
-        found += [rows.payloads(), rows.labels, rows.process_ids]
-        found += [guids and guids.all() for guids in (rows.activities, rows.related_activities)]
-    if tally is not None:
-        found += [tally.kinds.tolist()[: len(stream.kinds.all)], tally.threads, tally.latest]
-    found += [[kind.key for kind in stream.kinds.all], list(stream.problems), stream.problems.counts]
-    return [*found, stream.losses, stream.destroyed, stream.lost, stream.missing]
+    limits = clrevents.Limits(region_events=100, problems=10)
+    return read_rows(in_pieces(data, piece), errors, tally=tally, limits=limits)
 
 
 @pytest.mark.parametrize("version", [4, 6])

@@ -13,13 +13,14 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
+
 from clrevents import Limits, TraceError, TraceWarning
 from clrevents import open as open_trace
 from clrevents.errors import ERROR_MODES, ErrorMode
 from clrevents.trace.decoder import Decoder
 from clrevents.trace.event import Event
-
-Seen = tuple[list[Any], list[str], list[Any], str]
+from seen import Row, Seen, read_events, same, visible_of
 
 
 def exercise(data: bytes, slicings: int = 1) -> None:
@@ -28,32 +29,23 @@ def exercise(data: bytes, slicings: int = 1) -> None:
         whole = decode(data, errors, None)
         for number in range(slicings):
             sliced = decode(data, errors, random.Random(zlib.crc32(data) + number))
-            assert whole[3] == sliced[3], f"{errors}: whole ended with {whole[3]!r}, in pieces with {sliced[3]!r}"
-            assert whole[0] == sliced[0], f"{errors}: other events in pieces: {_first_difference(whole[0], sliced[0])}"
-            # What came at once was looked at behind the event that ended the reading.
-            same = set(sliced[2]) <= set(whole[2]) if whole[3] else whole[2] == sliced[2]
-            assert same, f"{errors}: other losses in pieces"
-            if not whole[3]:
-                assert whole[1] == sliced[1], f"{errors}: other problems: {_first_difference(whole[1], sliced[1])}"
+            if whole.error:
+                # What came at once was looked at behind the event that ended the reading.
+                assert set(sliced.losses) <= set(whole.losses), f"{errors}: other losses in pieces"
+                sliced = attrs.evolve(whole, events=sliced.events, error=sliced.error)
+            same(sliced, whole, f"{errors}, in pieces")
         ask(data, errors)
 
 
 def decode(data: bytes, errors: ErrorMode, pieces: random.Random | None) -> Seen:
     """Events, problems, losses and the final error of one pass."""
     decoder = Decoder(errors=errors, limits=Limits(problems=100_000))
-    events: list[Any] = []
-    ended = ""
-    try:
-        for piece in slices(data, pieces):
-            for batch in decoder.feed(piece):
-                events += map(touch, batch)
-        for batch in decoder.close():
-            events += map(touch, batch)
-    except TraceError as error:
-        ended = f"{error} | {error.offset}"
-        error.hexdump()
-        check_pickle(error)
-    return events, sorted(map(repr, decoder.problems)), list(decoder.losses), ended
+    return read_events(slices(data, pieces), decoder, touch, failed)
+
+
+def failed(error: TraceError) -> None:
+    error.hexdump()
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
 def slices(data: bytes, pieces: random.Random | None) -> Iterator[bytes]:
@@ -68,33 +60,12 @@ def slices(data: bytes, pieces: random.Random | None) -> Iterator[bytes]:
         at += size
 
 
-def touch(event: Event[Any]) -> tuple[Any, ...]:
-    """Every attribute of an event."""
+def touch(event: Event[Any]) -> Row:
+    """Every attribute of an event, and how it shows itself."""
     html = event._repr_html_()
     assert event == event
     hash(event)
-    return (
-        event.key,
-        event.opcode,
-        event.level,
-        event.keywords,
-        event.time_ns,
-        event.time,
-        event.thread_id,
-        event.process_id,
-        event.processor,
-        event.activity_id,
-        event.related_activity_id,
-        event.trace_id,
-        event.span_id,
-        event.labels,
-        event.stack,
-        event.stack_id,
-        event.payload_bytes,
-        event.payload_tail,
-        repr(event),
-        len(html),
-    )
+    return *visible_of(event), event.time, repr(event), len(html)
 
 
 def ask(data: bytes, errors: ErrorMode) -> None:
@@ -122,14 +93,3 @@ def ask(data: bytes, errors: ErrorMode) -> None:
         ):
             with contextlib.suppress(TraceError):
                 question()
-
-
-def check_pickle(error: TraceError) -> None:
-    assert str(pickle.loads(pickle.dumps(error))) == str(error)
-
-
-def _first_difference(one: list[Any], other: list[Any]) -> str:
-    for index, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return f"[{index}] {a!r} / {b!r}"[:800]
-    return f"{len(one)} / {len(other)}: {(one[len(other) :] or other[len(one) :])[:2]!r}"[:800]

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import gzip
 import random
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import attrs
 import pytest
 
 from built_pauses import FORMATS, pauses
-from clrevents import Decoder, TraceError
-from clrevents.decode.rows import Guids, Rows
-from clrevents.decode.stream.stream import Stream
+from clrevents import Decoder
 from clrevents.errors import ErrorMode, Limits
 from project_files import SHARED, fixtures
+from seen import Row, Seen, in_pieces, read_events, read_rows, same
 from tiers import drawn, few
 
 VECTORS: Final = sorted((SHARED / "vectors").glob("*.nettrace"))
@@ -32,23 +31,6 @@ SMALL_TRACES: Final = sorted(p for p in (SHARED / "traces" / "perfview").glob("*
 MODES: Final[tuple[ErrorMode, ...]] = ("report", "salvage")
 SMALL: Final = 20_000
 """Bytes of a stream that is sliced many times and also byte by byte; of larger ones a few slicings show as much."""
-
-Row: TypeAlias = tuple[Any, ...]
-Pieces: TypeAlias = Iterable[bytes | memoryview]
-
-
-@attrs.define
-class Seen:
-    """All that came out of one reading; `error` is what ended it."""
-
-    events: list[Row] = attrs.field(factory=list)
-    problems: list[Any] = attrs.field(factory=list)
-    counts: dict[str, int] = attrs.field(factory=dict)
-    losses: list[Any] = attrs.field(factory=list)
-    lost: int = 0
-    complete: bool = False
-    info: Any = None
-    error: tuple[Any, ...] | None = None
 
 
 @attrs.frozen
@@ -70,111 +52,6 @@ class Given:
 def _unpacked(path: Path) -> bytes:
     data = path.read_bytes()
     return gzip.decompress(data) if path.suffix == ".gz" else data
-
-
-def _guids(guids: Guids | None) -> list[bytes | None] | None:
-    return None if guids is None else guids.all()
-
-
-def stream_row(stream: Stream, rows: Rows) -> Iterator[Row]:
-    """One release's headers and payload bytes, without decoding any payload."""
-    nothing = [None] * len(rows)
-    yield from zip(
-        [(kind.index, kind.row, kind.key) for kind in map(stream.kinds.all.__getitem__, rows.kind_indexes.tolist())],
-        rows.ticks.tolist(),
-        rows.thread_ids.tolist(),
-        rows.capture_threads.tolist(),
-        rows.processors.tolist(),
-        rows.stack_ids.tolist(),
-        map(rows.release.stacks.data, rows.stack_ids.tolist()),
-        rows.offsets.tolist(),
-        rows.payloads(),
-        _guids(rows.activities) or nothing,
-        _guids(rows.related_activities) or nothing,
-        rows.labels or nothing,
-        rows.process_ids or nothing,
-        strict=True,
-    )
-
-
-def read_rows(
-    pieces: Pieces, mode: ErrorMode, flush: Callable[[], bool] = lambda: False, limits: Limits | None = None
-) -> Seen:
-    """Headers and payload bytes of everything."""
-    stream, seen = Stream(errors=mode, limits=limits), Seen()
-    try:
-        for piece in pieces:
-            for rows in stream.feed(piece):
-                seen.events += stream_row(stream, rows)
-            if flush():
-                for rows in stream.flush():
-                    seen.events += stream_row(stream, rows)
-        for rows in stream.close():
-            seen.events += stream_row(stream, rows)
-        if stream.error is not None:
-            raise stream.error
-    except TraceError as error:
-        seen.error = described(error)
-    return finished(seen, stream)
-
-
-def read_events(pieces: Pieces, mode: ErrorMode) -> Seen:
-    """Everything decoded; each batch's own problems and losses, put together, must be the decoder's."""
-    decoder, seen = Decoder(errors=mode), Seen()
-    problems: list[Any] = []
-    losses: list[Any] = []
-    try:
-        for piece in pieces:
-            for batch in decoder.feed(piece):
-                seen.events += map(visible, batch)
-                problems += batch.problems
-                losses += batch.losses
-        for batch in decoder.close():
-            seen.events += map(visible, batch)
-            problems += batch.problems
-            losses += batch.losses
-    except TraceError as error:
-        seen.error = described(error)
-    finished(seen, decoder._stream)
-    assert Counter(problems) <= Counter(seen.problems)
-    assert losses == seen.losses[: len(losses)]
-    return seen
-
-
-def finished(seen: Seen, stream: Stream) -> Seen:
-    seen.problems = list(stream.problems)
-    seen.counts = dict(stream.problems.counts)
-    seen.losses, seen.lost = list(stream.losses), stream.lost
-    seen.complete, seen.info = stream.complete, stream.info
-    return seen
-
-
-def visible(event: Any) -> Row:
-    """All that a user can see of an event. Records of a trace's own classes are compared by their text."""
-    return (
-        event.key,
-        (event.opcode, event.level, event.keywords),
-        event.time_ns,
-        event.thread_id,
-        event.process_id,
-        event.processor,
-        event.activity_id,
-        event.related_activity_id,
-        (event.trace_id, event.span_id, event.labels),
-        event.stack_id,
-        event.stack,
-        event.payload_bytes,
-        event.payload_tail,
-        repr(event.payload),
-    )
-
-
-def described(error: TraceError) -> tuple[Any, ...]:
-    return type(error), error.reason, error.offset, error.event, error.field, error.needed, error.available
-
-
-def bytewise(data: bytes) -> Iterator[bytes]:
-    return (data[i : i + 1] for i in range(len(data)))
 
 
 def sliced(data: bytes, seed: str) -> Iterator[bytes]:
@@ -203,15 +80,6 @@ def damaged(data: bytes, seed: str) -> bytes:
         case 2:
             return data[:at] + data[at + 300 :]
     return data[:at] + rng.randbytes(77) + data[at:]
-
-
-def same(seen: Seen, whole: Seen, how: str) -> None:
-    """Equal in everything; says where the first difference is instead of printing thousands of events."""
-    for row, (here, there) in enumerate(zip(seen.events, whole.events, strict=False)):
-        assert here == there, f"{how}: event {row}"
-    assert len(seen.events) == len(whole.events), how
-    seen_rest, whole_rest = attrs.evolve(seen, events=[]), attrs.evolve(whole, events=[])
-    assert seen_rest == whole_rest, how
 
 
 BUILT: Final = [Given(f, pauses(f, events=60)) for f in FORMATS]
@@ -243,8 +111,8 @@ def test_random_slicings_give_the_same_rows(given: Given, mode: ErrorMode) -> No
 @streams()
 def test_byte_by_byte_gives_the_same(given: Given, mode: ErrorMode) -> None:
     data = given.content()[:SMALL]
-    same(read_rows(bytewise(data), mode), read_rows([data], mode), "rows")
-    same(read_events(bytewise(data), mode), read_events([data], mode), "events")
+    same(read_rows(in_pieces(data, 1), mode), read_rows([data], mode), "rows")
+    same(read_events(in_pieces(data, 1), Decoder(errors=mode)), read_events([data], Decoder(errors=mode)), "events")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -282,7 +150,7 @@ def test_a_buffer_that_is_used_again(given: Given) -> None:
             buffer[:] = b"\xa5" * len(buffer)
 
     same(read_rows(pieces(), "report"), read_rows([data], "report"), "rows")
-    same(read_events(pieces(), "report"), read_events([data], "report"), "events")
+    same(read_events(pieces(), Decoder()), read_events([data], Decoder()), "events")
 
 
 @streams("net8-sample.nettrace")

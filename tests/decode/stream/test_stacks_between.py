@@ -10,9 +10,9 @@ import pytest
 
 from clrevents.decode.container.container import SmallBlocks
 from clrevents.decode.kernels.header_scan import Tally
-from clrevents.decode.stream.stream import Stream
-from clrevents.errors import ErrorMode, Limits, TraceError
+from clrevents.errors import ErrorMode, Limits
 from nettrace4_writer import Blob, Writer
+from seen import Seen, in_pieces, read_rows
 
 Change = Callable[[Writer, int], None]
 PARTS = 6
@@ -98,27 +98,10 @@ CHANGES = (
 )
 
 
-def seen(data: bytes, piece: int, errors: ErrorMode, limits: Limits | None, counted: bool) -> list[Any]:
+def seen(data: bytes, piece: int, errors: ErrorMode, limits: Limits | None, counted: bool) -> Seen:
     """All that comes out: events with their stacks, or counts; and all that is said."""
     tally = Tally(100) if counted else None
-    stream = Stream(errors=errors, limits=limits, tally=tally, walk_stacks=not counted)
-    found: list[Any] = []
-
-    def add(released: list[Any]) -> None:
-        for rows in released:
-            ids = rows.stack_ids.tolist()
-            stacks = map(rows.release.stacks.data, ids)
-            found.extend(zip(rows.ticks.tolist(), rows.thread_ids.tolist(), ids, stacks, rows.payloads(), strict=True))
-
-    try:
-        for at in range(0, len(data), piece):
-            add(stream.feed(data[at : at + piece]))
-        add(stream.close())
-    except TraceError as error:
-        found.append((type(error), error.offset, str(error)))
-    if tally is not None:
-        found += [tally.kinds.tolist()[: len(stream.kinds.all)], tally.threads, tally.latest]
-    return [*found, list(stream.problems), stream.losses, stream.destroyed, stream.lost, stream.missing]
+    return read_rows(in_pieces(data, piece), errors, tally=tally, limits=limits, walk_stacks=not counted)
 
 
 @pytest.fixture
@@ -162,6 +145,6 @@ def test_a_region_may_end_between_them(counted: bool, together: list[int]) -> No
         limits = Limits(region_bytes=size)
         alone = seen(data, PIECE, "report", limits, counted)
         assert seen(data, len(data), "report", limits, counted) == alone
-        ends.add(len(alone[-5]))
+        ends.add(len(alone.problems))
     assert len(ends) > 2
     assert together
