@@ -215,20 +215,6 @@ def seen(path):
 OTHER: Final = fixture("net10-method-interop")
 
 
-def test_threads_read_the_same_as_one() -> None:
-    """The same file and different ones at a time, each with a trace of its own."""
-    code = """
-import sys
-from concurrent.futures import ThreadPoolExecutor
-sys.setswitchinterval(1e-5)
-with ThreadPoolExecutor(4) as pool:
-    together = list(pool.map(seen, sys.argv[1:] * 2))
-alone = [seen(path) for path in sys.argv[1:]]
-print(together == alone * 2, len(set(alone)))
-"""
-    assert run(SEEN + code, SAMPLE, OTHER) == "True 2\n"
-
-
 @pytest.mark.full
 def test_a_forked_process_goes_on_and_so_does_its_parent() -> None:
     """A child reads on from where a half-read trace was, and a trace of its own; its parent notices nothing."""

@@ -149,17 +149,3 @@ def test_samples_bound_how_much_programs_allocated(name: str) -> None:
     assert total.low is not None
     assert total.high is not None
     assert total.low < truth["allocated"] < total.high
-
-
-def test_a_flame_graph_of_allocations_weighs_what_the_report_says(big: clrevents.Trace) -> None:
-    """Objects by their sizes; samples, in the other trace, by what they stand for."""
-    assert read_samples(big, weight="alloc").total == 2_831_845_924
-    with clrevents.open(OWN / "net10-all.nettrace.gz") as trace:
-        report = trace.report("alloc")
-        flame = read_samples(trace, weight="alloc")
-        methods = {row.name: row.exclusive_bytes for row in trace.report("top", by="alloc").methods}
-    sums: Counter[str] = Counter()
-    for row in report.stacks:
-        sums[row.innermost] += row.bytes
-    assert {name: bytes for name, bytes in methods.items() if bytes} == dict(sums)
-    assert flame.total == report.metrics["bytes_total"].value

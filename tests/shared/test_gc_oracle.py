@@ -172,35 +172,3 @@ def test_everything_adds_up(trace: Shared) -> None:
     # One that was going on when the program was killed may have gone on.
     assert not any(one.lossy for one in report.collections if one.end_ns is not None)
     assert not [note for note in report.notes if note.id in ("events-without-collection", "numbers-missing")]
-
-
-def test_a_background_collection_that_shares_its_pause() -> None:
-    (trace,) = (trace for trace in ALL if trace.short == "net8-cpu")
-    report = ours(trace)
-    names = ("number", "kind", "generation", "pause_ns", "duration_ns", "pauses")
-    inside = [tuple(getattr(one, name) for name in names) for one in report.collections if one.number in (5, 6)]
-    assert inside == [
-        (5, "background", 2, 2_011_129, 6_579_142, 3),
-        (6, "ephemeral", 1, 1_064_468, 1_064_468, 1),
-    ]
-    shared = [(s.number, s.others, s.pause_ns) for s in report.suspensions if s.number == 5]
-    assert shared == [(5, (6,), 2_363_155), (5, (), 212_156), (5, (), 500_286)]
-
-
-def test_losses_leave_gaps_and_no_wrong_rows() -> None:
-    """A thread of net10-lossy collects all the time, and most of what it wrote was lost, in 14 long stretches."""
-    (trace,) = (trace for trace in ALL if trace.short == "net10-lossy")
-    report = ours(trace)
-    assert len(report.collections) == 252
-    assert sum(one.lossy for one in report.collections) == 11
-    assert max(one.pause_ns or 0 for one in report.collections) == 14_139_421
-    for one in report.collections:
-        if one.lossy and (one.start_ns is None or one.end_ns is None):
-            assert one.pause_ns is None
-            assert one.duration_ns is None
-        elif not one.lossy:
-            assert one.end_ns is not None
-            assert one.heap_after_bytes is not None
-    numbers = {note.id: dict(note.numbers) for note in report.notes}
-    assert numbers["numbers-missing"] == {"collections": 1016}
-    assert numbers["losses"] == {"events": 307_379}

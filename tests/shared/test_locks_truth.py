@@ -181,43 +181,6 @@ def test_a_convoy_is_named_although_few_holds_raise_a_contention(
     assert note.numbers == {"convoys": 1, "contentions": contentions}
 
 
-def test_what_the_holders_of_the_convoy_do() -> None:
-    """At each moment of it one thread holds the lock, nearly always asleep, and samples show nearly all of that."""
-    for name, holders in (("net11-convoy-31", 3), ("net10-convoy-11", 4), ("net8-convoy-44", 4)):
-        trace, _ = scenario(name)
-        with trace:
-            found = trace.report("locks")
-        (convoy,) = found.convoys
-        assert convoy.owner_method is not None
-        assert convoy.owner_method.startswith(WORKER)
-        asleep = max(found.holders, key=lambda row: row.held_ns)
-        assert (asleep.doing, asleep.threads) == ("System.Threading.Thread.Sleep(int)", holders)
-        assert asleep.share is not None
-        assert asleep.share > 0.99
-        assert asleep.held_ns > 0.97 * (convoy.end_ns - convoy.start_ns)
-        (lock,) = found.locks
-        assert lock.holder == convoy.owner_method
-
-
-def test_how_much_of_the_convoy_events_and_samples_explain() -> None:
-    trace, truth = scenario("net10-convoy-11")
-    with trace:
-        found = trace.report("locks")
-    (convoy,) = found.convoys
-    waited, sampled, unseen = (found.metrics[n].value for n in ("waited_total", "sampled_total", "unseen_total"))
-    assert waited == 988_004_211
-    assert sampled is not None
-    assert unseen is not None
-    # Samples show the same waits as events: the small rest is spinning, and the way from one sample to the next.
-    assert abs(waited - sampled) / waited < 0.005
-    assert unseen / sampled < 0.005
-    held = sum(row.held_ns for row in found.holders)
-    life = 4 * (convoy.end_ns - convoy.start_ns)
-    assert 0.97 < (waited + held) / life <= 1
-    # Which of the 60 holds made whom wait is in no event.
-    assert found.metrics["count"].value / truth["holds"] == pytest.approx(0.133, abs=0.001)
-
-
 def phases(trace: clrevents.Trace, kind: str) -> list[tuple[int, int]]:
     """The stretches of one kind that the program wrote."""
     found = []

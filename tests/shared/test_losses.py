@@ -13,7 +13,6 @@ from typing import Final
 import pytest
 from shared_files import Shared, needs_shared, traces, unpacked
 
-import clrevents
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Stream
 from trace_walk import walk
@@ -77,23 +76,3 @@ def test_windows_are_sane(trace: Shared) -> None:
     for losses in by_thread.values():
         for before, after in pairwise(losses):
             assert before.end_ns <= after.start_ns
-
-
-@needs_shared
-@pytest.mark.parametrize("trace", [pytest.param(t, id=t.name) for t in ALL if t.short in LOST])
-def test_users_are_told(trace: Shared) -> None:
-    """The trace's own answers: its list, the sum, one warning, and the batches' shares of the list."""
-    data = unpacked(trace)
-    opened = clrevents.open(data)
-    with pytest.warns(clrevents.TraceWarning, match="lost while recording") as warned:
-        lost = opened.lost
-    assert lost == LOST[trace.short]
-    assert len(warned) == 1
-    per_thread: Counter[int] = Counter()
-    for loss in opened.losses:
-        per_thread[loss.thread_id] += loss.count
-    assert per_thread.total() == opened.lost
-    decoder = clrevents.Decoder("MethodLoadVerbose")
-    batches = [*decoder.feed(data), *decoder.close()]
-    assert tuple(loss for batch in batches for loss in batch.losses) == opened.losses[: len(decoder.losses)]
-    assert decoder.losses == opened.losses

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from shared_comparison import Kind, described_fields, fields_of, prove
-from shared_described import DIFFERENT, WITHOUT_FIELDS, Single
+from shared_described import DIFFERENT, SAMPLE, WITHOUT_FIELDS, Single
 from shared_differences import DIFFERENCES, Difference
 from shared_files import Shared, checksums, params, summed, unpacked
 
@@ -28,6 +28,9 @@ from clrevents.schema.registry import DEFAULT
 _SUM = 0xFFFFFFFFFFFFFFFF
 _HALF = 1 << 31
 MADE_UP_ID = 65524
+# Numbers below the smallest normal one are shown with fewer digits than they have; the text is what lies behind the
+# payload. Both are predicted where there is a dump to compare with.
+NOT_SUMMED = {(SAMPLE, "AllTypes"): {"f", "s"}}
 
 DESCRIBED_SUMS = {
     "net10-async-11": 973,
@@ -113,6 +116,8 @@ def test_same_sums_of_fields(trace: Shared, record_property: Callable[[str, obje
                 figure[2] += proven
             here = sums[kind]
             for name, value in shown.items():
+                if name in NOT_SUMMED.get(place, ()):
+                    continue
                 both = here[name]
                 both[0] += _crc(value)
                 # 32 bits may show as negative; a field does so everywhere or nowhere.
@@ -125,7 +130,8 @@ def test_same_sums_of_fields(trace: Shared, record_property: Callable[[str, obje
     for kind in counted:
         difference = _difference(kind, names[kind])
         derived = frozenset() if difference is None else difference.derived
-        wanted = {n: v for n, v in official[kind]["fields"].items() if n not in derived}
+        left_out = derived | NOT_SUMMED.get((kind[0], names[kind]), set())
+        wanted = {n: v for n, v in official[kind]["fields"].items() if n not in left_out}
         assert set(sums[kind]) == set(wanted), kind
         for name, value in wanted.items():
             assert value in [s & _SUM for s in sums[kind][name]], (kind, name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter, defaultdict
-from itertools import pairwise
 
 import pytest
 from shared_files import SHARED, needs_shared
@@ -90,25 +89,6 @@ def test_a_chain_lies_in_the_request_that_was_served(report: RequestsReport, row
     served = Counter(row.url_path for row in rows["server"] if row.route == "/chain/{n}")
     sending = sum(count for path, count in served.items() if path != "/chain/0")
     assert len(inner) == sending
-
-
-def test_parts_add_up_without_gaps(report: RequestsReport) -> None:
-    by_row = {row.row: row for row in report.requests}
-    parts = defaultdict(list)
-    for part in report.parts:
-        parts[part.request_row].append(part)
-    assert set(parts) == {row.row for row in report.requests if row.duration_ns}
-    for number, mine in parts.items():
-        request = by_row[number]
-        assert mine[0].start_ns == request.start_ns
-        assert mine[-1].end_ns == request.end_ns
-        assert all(one.end_ns == other.start_ns for one, other in pairwise(mine))
-        assert sum(part.duration_ns for part in mine) == request.duration_ns
-        assert sum(part.duration_ns for part in mine if part.part == "unaccounted") == request.unaccounted_ns
-    counts = Counter(part.part for part in report.parts)
-    assert counts["request_headers"] == counts["wait"] == counts["response_headers"] == 490
-    calls = [part for part in report.parts if part.part == "call"]
-    assert all(by_row[part.call_row or 0].parent_row == part.request_row for part in calls)
 
 
 def test_routes_have_the_percentiles_of_all_durations(report: RequestsReport) -> None:

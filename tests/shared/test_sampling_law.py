@@ -15,7 +15,6 @@ from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
 from clrevents.analysis import read_samples
-from state_times import states_agree
 
 pytestmark = needs_shared
 
@@ -82,31 +81,6 @@ def test_thread_by_thread_samples_weigh_what_they_cover(shared: Shared) -> None:
         assert {"losses", "no-end"} & {note.id for note in report.notes}
     else:
         assert (unsampled.value or 0) == samples.unsampled_total
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("shared", TRACES, ids=str)
-def test_states_agree_with_threads(shared: Shared) -> None:
-    if shared.path.stat().st_size > _LARGEST // 4:
-        pytest.skip("too large for every sample in a loop")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        states_agree(shared.path)
-
-
-@pytest.mark.parametrize(
-    ("name", "known"),
-    [
-        ("traces/perfview/eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.gz", 231_574_641_933),
-        ("traces/own/net10-lossy.nettrace.gz", 5_521_138_212),
-        ("traces/own/net31-rundown.nettrace.gz", 2_871_515_555),
-    ],
-)
-def test_what_is_known_of_traces_with_gaps(name: str, known: int) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(SHARED / name, errors="salvage") as trace:
-            assert trace.report("top").metrics["total"].value == known
 
 
 def test_before_net_5_nobody_knows_what_ran_and_the_time_on_the_clock_is_right() -> None:

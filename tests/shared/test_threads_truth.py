@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import random
 import warnings
 from collections import Counter
 from functools import cache
@@ -132,17 +131,6 @@ def test_roles(name: str) -> None:
     assert {role: count for role, count in roles.items() if role != "other"} == fixed
 
 
-@pytest.mark.parametrize(("name", "count"), [("net11-states-31", 7), ("net10-states-11", 8)])
-def test_locks_have_a_culprit(name: str, count: int) -> None:
-    told = story(name)
-    locks = [i for i in told.intervals if i.state == "lock" and i.evidence == "event"]
-    assert len(locks) == count
-    assert len({i.lock_id for i in locks}) == 1
-    assert len({i.owner_thread_id for i in locks}) == count
-    assert {i.owner_thread_id for i in locks} <= {row.thread_id for row in told.report.threads}
-    assert {i.reason for i in locks} == {"System.Threading.Monitor.Enter"}
-
-
 @pytest.mark.parametrize(
     "shared",
     [t for t in TRACES if t.path.stat().st_size < _LARGEST],
@@ -153,22 +141,6 @@ def test_states_tile_every_thread(shared: Shared) -> None:
     with clrevents.open(data, errors="salvage") as trace, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tiles(trace.report("threads"))
-
-
-@pytest.mark.parametrize("name", ["net10-states-11", "net10-starvation-11", "net11-states-31"])
-@pytest.mark.parametrize("seed", range(4))
-def test_states_tile_damaged_copies(name: str, seed: int) -> None:
-    rng = random.Random(f"{name} {seed}")
-    data = bytearray(gzip.decompress((SCENARIOS / f"{name}.nettrace.gz").read_bytes()))
-    for _ in range(20):
-        at = rng.randrange(200, len(data) - 64)
-        data[at : at + rng.randrange(1, 64)] = rng.randbytes(rng.randrange(1, 64))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(bytes(data), errors="salvage") as trace:
-            report = trace.report("threads")
-    tiles(report)
-    assert any(row.lossy for row in report.threads)
 
 
 def test_top_of_what_runs_and_of_what_waits() -> None:

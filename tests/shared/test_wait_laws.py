@@ -5,19 +5,16 @@ When tracing stopped, and which waits were open then, is worked out here from si
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections import defaultdict
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from shared_files import SHARED, Shared, needs_shared, traces
+from shared_files import Shared, needs_shared, traces
 
 import clrevents
 from clrevents.analysis import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.rewrite import cut
 
 pytestmark = needs_shared
 
@@ -111,45 +108,3 @@ def test_no_wait_ends_after_tracing_stopped_and_open_ones_are_in_sums(shared: Sh
     assert sum(waiting.values()) <= (waited.value or 0)
     unended = waited.value is not None and "no-end" in [note.id for note in locks.notes]
     assert lossy or (bool(rows) or bool(losses) or unended) == (waited.low is not None)
-
-
-def test_two_threads_in_a_deadlock_are_told_first_and_waited_until_tracing_stopped() -> None:
-    path = SHARED / "rare" / "net8-deadlock-sick-44.nettrace.gz"
-    truth = json.loads(path.with_name("net8-deadlock-sick-44.truth.json").read_text())
-    with clrevents.open(path) as trace:
-        until, found = stopped(trace), trace.report("locks")
-        waiting = open_contentions(trace, until)
-    assert sorted(waiting.values()) == [3_357_363_439, 3_357_733_290], truth
-    assert [(row.thread_id, row.owner_thread_id) for row in found.deadlocks] == [(27399, 27400), (27400, 27399)]
-    assert found.metrics["deadlocks"].value == 1
-    assert found.metrics["waited_total"].low == found.metrics["waited_total"].value == sum(waiting.values())
-    with clrevents.open(path.with_name("net8-deadlock-healthy-44.nettrace.gz")) as trace:
-        # No contention at all: nothing proves that they were recorded.
-        assert trace.report("locks").metrics["deadlocks"].value is None
-
-
-def test_a_cut_counts_open_waits_until_its_end(tmp_path: Path) -> None:
-    part = tmp_path / "part.nettrace"
-    with clrevents.open(SHARED / "scenarios" / "net10-starvation-11.nettrace.gz") as trace:
-        cut(trace, part, end="1.8s")
-    with clrevents.open(part) as trace:
-        until = min(stopped(trace), 1_800_000_000)
-        answers = trace.reports("waits", "tasks", "pool", "threads")
-        begun: dict[tuple[int | None, int], int] = {}
-        for event in trace.events("tpl/TaskWaitBegin", "tpl/TaskWaitEnd"):
-            key = event.thread_id, event.payload.TaskID
-            if event.name == "TaskWaitEnd":
-                begun.pop(key, None)
-            elif int(event.payload.Behavior) == 1:
-                begun[key] = event.time_ns
-    waited = sum(until - start for start in begun.values())
-    assert (len(begun), round(waited / 1e6)) == (15, 11_604)
-    assert answers["waits"].facts.sync_over_async == "Scenarios.SyncOverAsync(int)"
-    (first, *_) = answers["waits"].methods
-    assert (first.method, first.waited_ns, first.open) == ("Scenarios.SyncOverAsync(int)", waited, 15)
-    (first, *_) = answers["pool"].blockers
-    assert (first.method, first.waited_ns, first.open) == ("Scenarios.SyncOverAsync(int)", waited, 15)
-    total = answers["tasks"].metrics["blocking_total"]
-    assert (total.value, total.low, total.high) == (waited, waited, None)
-    intervals = [row for row in answers["threads"].intervals if row.open]
-    assert {(row.state, row.evidence, row.end_ns) for row in intervals} == {("task_wait", "inferred", until)}

@@ -19,7 +19,6 @@ from clrevents.analysis.reports.gc.gc_collections import compact_words, condemne
 from clrevents.testing.builder import Format
 from project_files import fixture
 from tiers import one_in
-from together import PROCESSES, together
 
 
 def asked(data: bytes, callers: bool = False, **window: Any) -> GcReport:
@@ -345,19 +344,6 @@ def test_nothing_recorded_and_nothing_happened() -> None:
     found = asked(silent.build())
     assert (found.coverage, *values(found, "count", "pause_total")) == ("none", None, None)
     assert [note.id for note in found.notes] == ["not-recorded"]
-
-
-def test_two_processes() -> None:
-    alone, both = together((with_background().build(), GcTrace().blocking(50, 1).blocking(320, 2).build()))
-    report_laws.processes_do_not_disturb(REPORT, GcParameters(), alone, both, PROCESSES)
-    found = asked(both)
-    assert [(c.process_id, c.number, c.pause_ns) for c in found.collections] == [
-        (101, 1, 122_000),
-        (101, 2, 50_000),
-        (101, 3, 71_000),
-        (202, 1, 100_000),
-        (202, 2, 100_000),
-    ]
 
 
 def test_two_runtimes_in_one_process() -> None:

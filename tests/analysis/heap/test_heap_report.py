@@ -31,7 +31,6 @@ from built_heaps import (
 from clrevents.analysis import HeapSnapshot, heap_growth, heap_snapshots
 from clrevents.analysis.reports.heap import HeapReport
 from clrevents.testing.builder import TraceBuilder
-from together import PROCESSES, together
 
 # `list` holds two links; both refer to `shared`, the second to `own` too. Nobody holds `lost`, which refers to `own`.
 SMALL = Heap(
@@ -220,17 +219,6 @@ def test_two_snapshots() -> None:
     first, second, third = snapshots_of(data)
     assert list(heap_growth(first, third)) == list(report.growth)
     assert len(second) == 8
-
-
-def test_two_processes() -> None:
-    """Their snapshots come at the same time, with the same numbers, and do not mix."""
-    smaller = Heap({"only": Thing("Other", 16)}, [Root("only")])
-    alone, both = together((heap_trace(SMALL), heap_trace(smaller)))
-    report = report_of(both)
-    assert [(s.process_id, s.nodes) for s in report.snapshots] == [(PROCESSES[0], 6), (PROCESSES[1], 1)]
-    assert report.metrics["nodes"].value == 7
-    one = report_of(both, process_id=PROCESSES[1])
-    assert types(one) == types(report_of(alone[1])) == {"Other": (1, 16, 16)}
 
 
 def test_references_to_what_did_not_come() -> None:
