@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 import numpy as np
 from hypothesis import given
@@ -16,7 +16,7 @@ rows = st.lists(
     st.tuples(
         st.integers(1, 3),
         st.integers(0, 9),
-        st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(tuple),
+        st.lists(st.sampled_from(("a", "b", "System.c", "System.d")), min_size=1, max_size=6).map(tuple),
         st.booleans(),
     ),
     max_size=25,
@@ -96,6 +96,24 @@ def test_hot_methods(drawn: list[Row]) -> None:
         assert (hot.exclusive, hot.inclusive, hot.samples) == (exclusive[name], inclusive[name], count[name])
         assert hot.external == external[name]
     assert list(found) == sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.name))
+
+
+@given(rows)
+def test_own_methods_around_hot_ones(drawn: list[Row]) -> None:
+    outer: dict[str, Counter[str]] = defaultdict(Counter)
+    inner: dict[str, Counter[str]] = defaultdict(Counter)
+    for _, weight, stack, _ in drawn:
+        for name in set(stack):
+            innermost = len(stack) - 1 - stack[::-1].index(name)
+            for around, kin in ((stack[:innermost][::-1], outer), (stack[innermost + 1 :], inner)):
+                nearest = next((one for one in around if not one.startswith("System.")), None)
+                if nearest is not None:
+                    kin[name][nearest] += weight
+    for hot in hottest(hand_made(drawn)):
+        for frame, kin in ((hot.own_caller, outer), (hot.own_callee, inner)):
+            weights = kin[hot.name]
+            assert (frame is None) == (not weights)
+            assert frame is None or weights[frame.name] == max(weights.values())
 
 
 def test_large_weights_stay_exact() -> None:

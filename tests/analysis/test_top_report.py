@@ -63,6 +63,8 @@ def test_every_value_of_a_row() -> None:
         waiting_ns=0,
         external_ns=10 * MS,
         external_share=1.0,
+        own_caller=None,
+        own_callee="Shop.Pay()",
     )
     assert weights(report)[1:] == [
         ("Shop.Pay()", 4 * MS, 5 * MS, 0, 1),

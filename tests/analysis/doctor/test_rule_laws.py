@@ -393,6 +393,106 @@ def test_a_snapshot_tells_who_keeps_what_grows() -> None:
         assert found.culprit == culprit
 
 
+def methods(*rows: Facts) -> Facts:
+    """Sampled methods: a name, and what is known of it."""
+    names = {name for row in rows for name in row}
+    return {
+        f"top/methods/{name}": [row.get(name, 0 if name.endswith("_ns") else None) for row in rows] for name in names
+    }
+
+
+def used(name: str, own: int, whole: int, **kin: str) -> Facts:
+    """A method with its processor time, and with that of all that it calls."""
+    times = {"processor_ns": own, "processor_low_ns": own, "inclusive_ns": whole}
+    return {"name": name, **times, "inclusive_processor_ns": whole, "inclusive_processor_low_ns": whole, **kin}
+
+
+LIBRARY: Final = "System.Array.IndexOf(Array)"
+SPINS: Final = "System.Threading.SpinWait.SpinOnce(int)"
+
+
+@pytest.mark.parametrize(
+    ("rule", "facts", "culprit", "impact"),
+    [
+        # What a library does is the doing of who calls it, and costs all that this one has others do,
+        ("cpu.hot", (used(LIBRARY, 5 * S, 5 * S, own_caller="Shop.Find()"), used("Shop.Find()", 0, 8 * S)), "Find", 8),
+        # but not what it does besides.
+        ("cpu.hot", (used(LIBRARY, 4 * S, 4 * S, own_caller="Shop.Main()"), used("Shop.Main()", 0, 9 * S)), "Main", 4),
+        # The innermost path that has most, however little that is beside what is further out.
+        (
+            "cpu.hot",
+            (used("Shop.Main()", 0, 9 * S), used("Shop.Price()", 0, 6 * S), used("Shop.Tax()", 0, S)),
+            "Price",
+            6,
+        ),
+        (
+            "cpu.spinning",
+            (used(SPINS, 3 * S, 3 * S, own_caller="Shop.Await()"), used("Shop.Await()", 0, 7 * S)),
+            "Await",
+            7,
+        ),
+        (
+            "cpu.spinning",
+            (used(SPINS, 2 * S, 2 * S, own_caller="Shop.Cook()"), used("Shop.Cook()", 0, 9 * S)),
+            "Cook",
+            2,
+        ),
+    ],
+)
+def test_who_has_processor_time_used(rule: str, facts: tuple[Facts, ...], culprit: str, impact: int) -> None:
+    found = verdict(planted({"threads.processor_total": LONG, **methods(*facts)}), rule_of(rule))
+    assert isinstance(found, Ailment)
+    assert (found.culprit, found.impact.value) == (f"Shop.{culprit}()", impact * S)
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "kin"),
+    [
+        ("thread.brief", "System.Threading.Thread.StartCore()", "own_caller"),
+        ("pool.flood", "System.Threading.Tasks.Task.Run(Action)", "own_caller"),
+        ("timer.often", "System.Threading.TimerQueueTimer.Fire(bool)", "own_callee"),
+    ],
+)
+def test_samples_tell_who_uses_threads_the_pool_and_timers(rule: str, name: str, kin: str) -> None:
+    sick = OTHERS[rule][0]
+    # Who calls something else is none of it, however long that takes.
+    other = {"name": "System.Threading.Thread.Sleep(int)", "inclusive_ns": 9 * S, "own_caller": "Shop.Rest()"}
+    for culprit in ("Shop.Go()", None):
+        called = {"name": name, "inclusive_ns": MS, kin: culprit}
+        found = verdict(planted({**sick, **methods(called, {**other, "own_callee": "Shop.Rest()"})}), rule_of(rule))
+        assert isinstance(found, Ailment)
+        assert (found.culprit, "no sample" in found.nameless) == (culprit, True)
+
+
+def queued(rest: int, pause: int, kind: str) -> Facts:
+    """Four threads wait in Find for 80 of 100 ms, while another one sleeps in Reload, pauses, and sleeps again."""
+    waits = [(7 + n, kind, "Shop.Find()", start, 80 * MS) for start in range(0, LONG, 100 * MS) for n in range(4)]
+    sleeps = [(5, "sleep", "Shop.Reload()", start, rest) for start in range(80 * MS - rest, LONG - rest, rest + pause)]
+    columns = ("thread_id", "kind", "method", "start_ns", "duration_ns")
+    each = zip(*waits, *sleeps, strict=True)
+    return {f"waits/waits/{name}": list(values) for name, values in zip(columns, each, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("rest", "pause", "culprit"), [(80, 20, "Shop.Reload()"), (67, 20, "Shop.Find()"), (5, 5, "Shop.Find()")]
+)
+def test_who_lets_others_go_keeps_them_waiting(rest: int, pause: int, culprit: str) -> None:
+    """As what sleeps once ends with each wait, but neither what ends at other times nor what always ends."""
+    locks = {**lock(2 * S, 3), "locks/locks/method": ["Shop.Find()"]}
+    reader = waits(20 * S, "lock", "Shop.Find()", "System.Threading.ReaderWriterLockSlim.EnterReadLock")
+    monitor = waits(20 * S, "lock", "Shop.Find()", "System.Threading.Monitor.Enter")
+    for rule, facts in (("lock.waited", locks), ("wait.turns", reader), ("lock.sampled", monitor)):
+        found = verdict(planted({**facts, **queued(rest * MS, pause * MS, "lock")}), rule_of(rule))
+        assert isinstance(found, Ailment)
+        assert found.culprit == culprit
+    # Where it is known who held the lock, and for how long, nothing is inferred.
+    held = {"lock_id": None, "taken_in": "Shop.Add()", "held_ns": S}
+    rows = {f"locks/holders/{name}": [value] for name, value in held.items()}
+    found = verdict(planted({**locks, **queued(rest * MS, pause * MS, "lock"), **rows}), rule_of("lock.waited"))
+    assert isinstance(found, Ailment)
+    assert found.culprit == "Shop.Add()"
+
+
 def test_advice_fits_the_cause() -> None:
     pauses = rule_of("gc.pause_ratio")
     requested = collections(10, 100 * MS, "Induced")

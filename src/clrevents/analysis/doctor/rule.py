@@ -30,7 +30,6 @@ from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Evidence, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 
 @frozen
@@ -202,17 +201,13 @@ class Case:
         least = LEAST_EVENTS.get(name, 1)
         return bool(self.value(f"{TRACE}.damaged")) or self.value(f"{TRACE}.lost") >= least
 
-    def caller(self, least: float, column: str = "inclusive_ns") -> str | None:
-        """The program's method nearest above what took so long: of those that took nearly as much with all that they
-        call, the one that took least."""
+    def own_kin(self, fits: Callable[[str], object], kin: str = "own_caller") -> str | None:
+        """Of all sampled methods whose names fit, and have an `own_caller` or `own_callee` in the program: that of the
+        one that took longest with all that it calls."""
         rows = self.rows("top", "methods")
-        took = rows.numbers(column)
-        above = [
-            (int(took[row]), name)
-            for row, name in enumerate(rows.column("name").tolist())
-            if is_own_name(name) and took[row] >= 0.9 * least
-        ]
-        return min(above)[1] if above and least else None
+        took = rows.numbers("inclusive_ns").tolist()
+        kins = zip(took, rows.column("name").tolist(), rows.column(kin).tolist(), strict=True)
+        return max(((ns, own) for ns, name, own in kins if own is not None and fits(name)), default=(0, None))[1]
 
     def per_second(self, number: float) -> float:
         """A number by the second of the window."""

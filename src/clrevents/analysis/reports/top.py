@@ -19,7 +19,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import Metric, count_
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 from clrevents.analysis.gathering.groups import groups
-from clrevents.analysis.gathering.merged_stacks import is_own
+from clrevents.analysis.gathering.merged_stacks import StackFrame, is_own
 from clrevents.analysis.shared.samples.calltree import BY, By, counted_columns, hottest, telling_names
 from clrevents.analysis.shared.samples.leaf_states import STATES, UNTOLD
 from clrevents.analysis.shared.samples.sample_collector import (
@@ -145,6 +145,13 @@ class HotRow(Row):
     external_share: cells.Ratio | None = column(
         "The same as a share of the exclusive time; null if that is 0 or unknown.", hidden=True
     )
+    own_caller: cells.CodeName | None = column(
+        "The program's method nearest above it, of several the one with most weight; null if there is none.",
+        hidden=True,
+    )
+    own_callee: cells.CodeName | None = column(
+        "The program's method nearest below it, which it calls, as a timer does; null if there is none.", hidden=True
+    )
 
 
 @row
@@ -241,12 +248,17 @@ class TopCollector(SampleCollector[TopReport]):
             "waiting_ns": [hot.waiting for hot in rows],
             "external_ns": [hot.external for hot in rows],
             "external_share": [_share(hot.external, hot.exclusive) for hot in rows],
+            "own_caller": [self._spelled(hot.own_caller) for hot in rows],
+            "own_callee": [self._spelled(hot.own_callee) for hot in rows],
             "inclusive_samples": [hot.inclusive_samples for hot in rows],
             **counted_columns(rows),
             **collected.columns("exclusive", [hot.exclusive for hot in rows]),
             **collected.columns("inclusive", [hot.inclusive for hot in rows]),
         }
         return collected.context.table(HotRow, {**values, "lossy": [collected.lossy] * len(rows)})
+
+    def _spelled(self, frame: StackFrame | None) -> str | None:
+        return None if frame is None else frame.raw if self._raw else frame.name
 
 
 def _with_weight(asked: TopParameters) -> TopParameters:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,11 @@ _STOOD: Final = 0.8
 """Of the time, from when on threads in native code that has no name are taken to wait for a lock."""
 _NAMED_FROM: Final = 10
 """The version of .NET from which on samples show where threads wait for locks."""
+_EXPLAINS: Final = 0.05
+"""Of what threads waited for a lock, less than that is not how long it was held: not all of its holders are known."""
+_NEARLY_ALL: Final = 0.8
+_BEFORE, _AFTER = 10_000_000, 2_000_000
+"""So long before others go on, and after it by samples, whoever let them go on did so."""
 READER_WRITER: Final = "System.Threading.ReaderWriterLock"
 """How the methods of locks begin that no event of the runtime tells of."""
 
@@ -58,18 +64,49 @@ def _convoy(case: Case, limit: float) -> Verdict:
     span = (starts[worst], ends[worst])
     owners, locks = (rows.column(n).tolist() for n in ("owner_method", "lock_id"))
     return Ailment(
-        title, waited, (waited, total), None, _culprit(case, locks[worst], owners[worst], method[worst]), span
+        title,
+        waited,
+        (waited, total),
+        None,
+        _culprit(case, int(waited.value), locks[worst], owners[worst], method[worst]),
+        span,
     )
 
 
-def _culprit(case: Case, lock: int | None, *others: str | None) -> str | None:
-    """The method that took a lock for longest; else the first of others that is the program's own, or is there."""
+def let_go_in(case: Case, waiting: Collection[str | None]) -> str | None:
+    """The program's method in which another thread waits or sleeps until threads that wait in these methods go on.
+
+    Nearly all of their waits end when one in that method does, and half of that would not be chance.
+    """
+    rows = case.rows("waits", "waits")
+    methods, kinds = (np.array(rows.column(name).tolist(), dtype=object) for name in ("method", "kind"))
+    starts, took = rows.numbers("start_ns"), rows.numbers("duration_ns")
+    ends = starts + took
+    for_others = np.isin(methods, np.array(list(waiting), dtype=object)) & np.isin(kinds, ("lock", "handle", "monitor"))
+    waits = for_others & (took > _BEFORE)
+    length = ends.max(initial=1) - starts.min(initial=0)
+    fits = []
+    for method in {name for name in methods.tolist() if name and is_own_name(name)} - set(waiting):
+        own = methods == method
+        each = np.sort(ends[own])
+        near = np.searchsorted(each, ends[waits] + _AFTER) > np.searchsorted(each, ends[waits] - _BEFORE)
+        together = near.sum() / max(len(near), 1)
+        if together >= max(_NEARLY_ALL, 2 * len(each) * (_BEFORE + _AFTER) / length):
+            fits.append((together, int(took[own].sum()), method))
+    return max(fits)[2] if fits else None
+
+
+def _culprit(case: Case, waited: int, lock: int | None, *others: str | None) -> str | None:
+    """The method that took a lock for longest; where that does not explain the waits, the one that ends them; else the
+    first of others that is the program's own, or is there."""
     takers: Counter[str] = Counter()
     rows = case.rows("locks", "holders")
     columns = (rows.column(name).tolist() for name in ("lock_id", "taken_in", "held_ns"))
     for of, method, took in zip(*columns, strict=True):
         if of == lock and method is not None:
             takers[method] += took
+    if sum(takers.values()) < _EXPLAINS * waited and (ender := let_go_in(case, others)):
+        return ender
     if takers:
         return takers.most_common(1)[0][0]
     named = list(filter(None, others))
@@ -116,7 +153,8 @@ def _waited(case: Case, limit: float) -> Verdict:
         habit = max(limit * case.window_ns, 50_000_000) - rest
         return Clear(title, (total, longest), ns=min(habit, _LONG - min(rest, most)))
     worst = max(own, key=lambda row: waits[row])
-    culprit = _culprit(case, *(rows.column(n).tolist()[worst] for n in ("lock_id", "holder", "method")))
+    lock = (rows.column(n).tolist()[worst] for n in ("lock_id", "holder", "method"))
+    culprit = _culprit(case, int(waits[worst]), *lock)
     return Ailment(title, total, (total, longest), case.share(total.value), culprit)
 
 
@@ -137,7 +175,8 @@ def _sampled(case: Case, limit: float) -> Verdict:
         return _below(case, limit) or Clear(title, (waited,), ns=limit - waited.value)
     worst = max(entering, key=lambda row: rows.numbers("waited_ns")[row])
     title += f", most in {methods[worst] or 'unknown code'}"
-    return Ailment(title, waited, (waited,), case.share(waited.value), methods[worst])
+    culprit = let_go_in(case, [methods[worst]]) or methods[worst]
+    return Ailment(title, waited, (waited,), case.share(waited.value), culprit)
 
 
 def _below(case: Case, limit: float) -> Verdict | None:
@@ -238,6 +277,7 @@ RULES: Final = (
         "the lock is held while something is made once, at the start.",
         "locks {file} --table convoys {span}",
         _convoy,
+        also=("waits",),
         nothing="locks.count",
         remedies=(_WAITING,),
         cost="locks",
@@ -256,6 +296,7 @@ RULES: Final = (
         "the waiting threads had nothing else to do.",
         "locks {file}",
         _waited,
+        also=("waits",),
         nothing="locks.count",
         remedies=(_WAITING,),
         cost="locks",

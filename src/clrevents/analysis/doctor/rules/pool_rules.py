@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import numpy as np
@@ -9,6 +10,12 @@ import numpy as np
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.shared.blocking.wait_tables import can_await
+
+_QUEUES: Final = re.compile(
+    r"System\.Threading\.(?:ThreadPool\.\w*QueueUserWorkItem|ThreadPoolWorkQueue\.Enqueue"
+    r"|Tasks\.Task(?:<.*>)?\.(?:Run|Start|ScheduleAndStart)|Tasks\.TaskFactory(?:<.*>)?\.StartNew)\b"
+)
+"""How methods begin that give the pool something to do."""
 
 
 def _starved(case: Case, limit: float) -> Verdict:
@@ -66,7 +73,10 @@ def _flood(case: Case, limit: float) -> Verdict:
     title = f"{most.value:,} work items at most waited for a worker at once"
     if most.value < limit:
         return Clear(title, (most,), events=limit - most.value)
-    return Ailment(title, most, (most,), nameless="no event tells who queues work items")
+    nameless = "no sample shows who queues work items" + (
+        "" if "top" in case.answers else f": record {case.record(['top'])}"
+    )
+    return Ailment(title, most, (most,), culprit=case.own_kin(_QUEUES.match), nameless=nameless)
 
 
 def _sync_over_async(case: Case, limit: float) -> Verdict:
@@ -144,6 +154,7 @@ RULES: Final = (
         "it is a batch job, and nobody waits for its parts.",
         "pool {file} --table length",
         _flood,
+        also=("top",),
     ),
     Rule(
         "pool.sync_over_async",

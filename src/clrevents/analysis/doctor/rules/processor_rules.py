@@ -32,6 +32,8 @@ _MAKERS: Final = re.compile(
 _PATH: Final = 0.5
 _MOSTLY: Final = 0.85
 """Where there were too few processors, a program that got less of one is hot if so much of it is in one method."""
+_LOOP: Final = 1 / 3
+"""A method that spins for such a part of its time waits in a loop."""
 _SPINNING: Final = re.compile(r"\b(Thread\.SpinWait|SpinWait|SpinLock|LowLevelSpinWaiter|LowLevelLock)\b")
 """Methods that wait by computing."""
 
@@ -102,16 +104,20 @@ def _hot(case: Case, limit: float) -> Verdict:
     # Where there were too few processors, it got less than it wanted.
     starved = (case.value("threads.ready_total") or 0) > whole.value
     least = min(limit, max(_MOSTLY * whole.value, _LEAST_NS)) if starved else limit
-    own = _spent(case, least, f"{names[named[0]]} used", named[:1], culprit=names[named[0]])
-    if isinstance(own, Ailment):
-        if is_own_name(names[named[0]]):
-            return own
-        caller = case.caller(rows.numbers("processor_ns")[named[0]], "inclusive_processor_ns")
-        return attrs.evolve(own, culprit=caller or own.culprit)
+    hottest = names[named[0]]
+    own = _spent(case, least, f"{hottest} used", named[:1], culprit=hottest)
     # A path: the innermost method of the program that has most of all below it, in whatever it calls.
     low, used = (rows.numbers(f"inclusive_processor_{bound}ns") for bound in ("low_", ""))
-    path = [row for row in named if is_own_name(names[row]) and low[row] >= limit and used[row] >= _PATH * whole.value]
-    if not path:
+    path = [row for row in named if is_own_name(names[row]) and used[row] >= _PATH * whole.value]
+    if isinstance(own, Ailment):
+        if is_own_name(hottest):
+            return own
+        caller = case.own_kin(hottest.__eq__)
+        # If the caller did little else, what counts is all that it has others do.
+        path = [row for row in path if names[row] == caller and own.impact.value >= _PATH * used[row]]
+        if not path:
+            return attrs.evolve(own, culprit=caller or own.culprit)
+    elif not any(low[row] >= limit for row in path):
         return own
     last = min(path, key=lambda row: used[row])
     part = case.cells("top", "methods", "inclusive_processor_ns", [last])
@@ -124,9 +130,18 @@ def _spinning(case: Case, limit: float) -> Verdict:
     rows = case.rows("top", "methods")
     spins = [row for row, name in enumerate(rows.column("name").tolist()) if _SPINNING.search(name)]
     verdict = _spent(case, limit, "spinning took", spins)
-    if isinstance(verdict, Ailment):
-        return attrs.evolve(verdict, culprit=case.caller(0.8 * verdict.impact.value, "inclusive_processor_ns"))
-    return verdict
+    if not isinstance(verdict, Ailment):
+        return verdict
+    caller = case.own_kin(_SPINNING.search)
+    loops = [row for row, name in enumerate(rows.column("name").tolist()) if name == caller]
+    loop = case.cells("top", "methods", "inclusive_processor_ns", loops)
+    # The loop around it waits, too, also where what it calls was inlined.
+    if verdict.impact.value < _LOOP * loop.value:
+        return attrs.evolve(verdict, culprit=caller)
+    total = case.cited(_ALL_NS)
+    share = loop.value / max(total.value, 1)
+    title = f"{caller}, which spins, took {loop.text} of processor time, {share_text(share)} of all"
+    return Ailment(title, loop, (*verdict.evidence, loop), share, caller)
 
 
 def _compiling(case: Case, limit: float) -> Verdict:
@@ -149,8 +164,8 @@ def _making(case: Case, limit: float) -> Verdict:
     title = f"{part.text} of processor time, {share_text(share)} of all, went into making code while the program runs"
     if worst is None or part.value < limit:
         return Clear(title, (part, whole))
-    name = rows.column("name").tolist()[worst].partition("(")[0]
-    return Ailment(f"{title}, in {name}", part, (part, whole), share, case.caller(part.value, "inclusive_processor_ns"))
+    name = rows.column("name").tolist()[worst]
+    return Ailment(f"{title}, in {name.partition('(')[0]}", part, (part, whole), share, case.own_kin(name.__eq__))
 
 
 def _spent(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clrevents._util.words import counted, share_text
 from clrevents.analysis.doctor.program import UNTIL_EXIT
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
-from clrevents.analysis.doctor.rules.locks_rules import READER_WRITER
+from clrevents.analysis.doctor.rules.locks_rules import READER_WRITER, let_go_in
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.schema.registry import OWN
@@ -74,7 +74,7 @@ def _process(case: Case, limit: float) -> Verdict:
     if case.share(slept.value) >= _MOSTLY:
         return Unknown(f"{title}, while the main thread slept for {slept.text}: no event tells whether for that long")
     title += f", {share_text(share)} of the recording: the time is spent there"
-    return Ailment(title, total, (total,), share, case.caller(waited[worst]) or methods[worst])
+    return Ailment(title, total, (total,), share, case.own_kin(methods[worst].__eq__) or methods[worst])
 
 
 def _turns(case: Case, limit: float) -> Verdict:
@@ -97,7 +97,8 @@ def _turns(case: Case, limit: float) -> Verdict:
         by_method: Counter[str | None] = Counter()
         for row, method in zip(sure, rows.column("method").take(np.array(sure)).tolist(), strict=True):
             by_method[method] += int(took[row])
-        worst = _holder(case, by_method) if locks else by_method.most_common(1)[0][0]
+        waiting = by_method.most_common(1)[0][0]
+        worst = let_go_in(case, [waiting]) or (_holder(case, by_method) if locks else waiting)
         threads = case.cells("waits", "methods", "threads", [max(sure, key=lambda row: took[row])])
         title = f"{what}, up to {counted(int(threads.value), 'thread')} of one method"
         return Ailment(title, waited, (waited, threads), case.share(waited.value), worst)
@@ -226,7 +227,8 @@ def _timers(case: Case, limit: float) -> Verdict:
         if not woken and share >= _BY_TIMERS:
             return Unknown(f"{title}; how often it woke is told from .NET 9 on")
         return Clear(title, (used, lived))
-    return Ailment(title, used, (used, lived), share, nameless="no event tells who made the timers")
+    called = case.own_kin(re.compile(r"System\.Threading\.TimerQueueTimer\.Fire\b").match, "own_callee")
+    return Ailment(title, used, (used, lived), share, called, nameless="no sample shows what timers call")
 
 
 def _main(case: Case, limit: float) -> Verdict:
@@ -252,7 +254,7 @@ def _main(case: Case, limit: float) -> Verdict:
         )
     what = next(text for until, text in _UNTIL.items() if until.match(names[worst]))
     title = f"the main thread waited {what} for {total.text}, {share_text(case.share(total.value))} of the recording"
-    return Ailment(title, total, (total,), case.share(total.value), case.caller(total.value))
+    return Ailment(title, total, (total,), case.share(total.value), case.own_kin(names[worst].__eq__))
 
 
 def _forever(case: Case, limit: float) -> Verdict | None:
@@ -296,7 +298,9 @@ def _brief(case: Case, limit: float) -> Verdict:
     title = f"{counted(len(brief), 'thread')} of {threads.value:,} lived for less than a second each"
     if len(brief) < limit:
         return Clear(title, (threads, lived), events=limit - len(brief))
-    return Ailment(title, threads.of(len(brief)), (threads, lived))
+    starter = case.own_kin(re.compile(r"System\.Threading\.Thread\.(?:Unsafe)?Start(?!Callback)\w*\(").match)
+    nameless = "no sample shows who starts them"
+    return Ailment(title, threads.of(len(brief)), (threads, lived), culprit=starter, nameless=nameless)
 
 
 RULES: Final = (
@@ -377,6 +381,7 @@ RULES: Final = (
         "threads {file} --sort processor_ns",
         _timers,
         "counted",
+        also=("top",),
         need=_COUNTED,
     ),
     Rule(

@@ -16,8 +16,8 @@ import numpy as np
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import Interned, Ints, numbered, sum_by
-from clrevents.analysis.gathering.merged_stacks import NATIVE_CALL, NO_STACK, MergedStacks, StackFrame
+from clrevents.analysis.gathering.groups import Interned, Ints, Mask, numbered, sum_by
+from clrevents.analysis.gathering.merged_stacks import NATIVE_CALL, NO_STACK, MergedStacks, StackFrame, is_own
 from clrevents.analysis.shared.samples.leaf_states import WAITING
 from clrevents.analysis.shared.samples.samples import SampledThread, Samples
 from clrevents.analysis.shared.samples.stack_shapes import FOLDED, in_states, used
@@ -230,7 +230,8 @@ class HotMethod(Value):
     `samples` were taken in it, `inclusive_samples` in it or in what it called. `external` is the part of `exclusive`
     that was in native code or waiting (None if the events do not say), `running` and `waiting` are those in which the
     thread ran managed code or waited. `counted` are the times that the operating system
-    counted, by the names of columns: None where its counts are not in the trace.
+    counted, by the names of columns: None where its counts are not in the trace. `own_caller` and `own_callee` are the
+    nearest methods of the program further out and further in, for most of its weight; None for modules.
     """
 
     name: str
@@ -246,6 +247,8 @@ class HotMethod(Value):
     kind: str | None = None
     reason: str | None = None
     counted: Mapping[str, int] | None = None
+    own_caller: StackFrame | None = None
+    own_callee: StackFrame | None = None
 
     @property
     def order(self) -> tuple[int | float, int | float, str]:
@@ -269,9 +272,14 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     np.add.at(exclusive, leaf, sums.weight)
     np.add.at(external, leaf, sums.external)
     np.add.at(count, leaf, sums.count)
-    stack, used = _used(samples, sums.stack, of, len(groups))
+    stack, used, place = _used(samples, sums.stack, of, len(groups))
     np.add.at(inclusive, used, sums.weight[stack])
     np.add.at(touched, used, sums.count[stack])
+    kin = [np.full(len(groups), -1)] * 2
+    if by == "method":
+        own_frames = np.array([is_own(frame) for frame in samples.frames], dtype=np.bool_)[samples.values]
+        kin = _own_kin(samples, place, own_frames, used, sums.weight[stack], len(groups))
+    callers, callees = ([None if frame < 0 else samples.frames[frame] for frame in some.tolist()] for some in kin)
     known = samples.external is not None
     state = samples.state
     by_state = np.zeros((2, len(groups)), dtype=sums.weight.dtype)
@@ -293,6 +301,8 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
             kind=kind,
             reason=reason,
             counted=times[i],
+            own_caller=callers[i],
+            own_callee=callees[i],
         )
         for i, (label, kind, reason) in enumerate(groups)
     ]
@@ -308,20 +318,41 @@ def _counted(samples: Samples, of: Ints, count: int) -> list[dict[str, int] | No
     leaf = of[samples.values[samples.offsets[stack]]] if len(stack) else stack
     sums = {"ready_ns": sum_by(leaf, counted.ready, count)}
     own = np.arange(len(stack)), leaf
-    for name, (pieces, group) in (("processor", own), ("inclusive_processor", _used(samples, stack, of, count))):
+    for name, (pieces, group) in (("processor", own), ("inclusive_processor", _used(samples, stack, of, count)[:2])):
         took, spread = sum_by(group, counted.processor[pieces], count), counted.spread(pieces, group, count)
         sums |= {f"{name}_ns": took, f"{name}_low_ns": np.maximum(took - spread, 0), f"{name}_high_ns": took + spread}
     return [dict(zip(sums, row, strict=True)) for row in zip(*(one.tolist() for one in sums.values()), strict=True)]
 
 
-def _used(samples: Samples, stacks: Ints, of: Ints, count: int) -> tuple[Ints, Ints]:
-    """Pairs of a place in `stacks` and a group of frames that this stack has, each once."""
+def _own_kin(samples: Samples, places: Ints, own: Mask, group: Ints, weight: Weights, count: int) -> list[Ints]:
+    """For each of `count` groups of frames, the program's frame that is nearest further out, and further in, for most
+    of its weight; -1 for none. `places` are those of some frames in `samples.values`, and `own` tells of all of these
+    which are the program's."""
+    every = np.arange(len(own))
+    of = np.repeat(np.arange(len(samples.offsets) - 1), np.diff(samples.offsets))
+    outer = np.minimum.accumulate(np.where(own, every, len(own))[::-1])[::-1]
+    inner = np.maximum.accumulate(np.where(own, every, -1))
+    kin = []
+    for near in (np.append(outer, len(own))[places + 1], np.append(inner, -1)[places - 1]):
+        there = (near >= 0) & (near < len(own))
+        there[there] = of[near[there]] == of[places[there]]
+        pairs, which = np.unique(group[there] * len(samples.frames) + samples.values[near[there]], return_inverse=True)
+        order = np.argsort(sum_by(which.reshape(-1), weight[there], len(pairs)), kind="stable")
+        most = np.full(count, -1, dtype=np.int64)
+        # Of those of one group, the last stays.
+        most[pairs[order] // max(len(samples.frames), 1)] = pairs[order] % max(len(samples.frames), 1)
+        kin.append(most)
+    return kin
+
+
+def _used(samples: Samples, stacks: Ints, of: Ints, count: int) -> tuple[Ints, Ints, Ints]:
+    """Pairs of a place in `stacks` and a group of frames that this stack has, each once, and where in `samples.values`
+    the innermost of these frames is."""
     size = np.diff(samples.offsets)[stacks]
     user = np.repeat(np.arange(len(stacks)), size)
     places = np.repeat(samples.offsets[stacks] - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
-    # Counts are not needed, but without them np.unique loads numpy.ma: 10 ms.
-    pairs, _ = np.unique(user * max(count, 1) + of[samples.values[places]], return_counts=True)
-    return pairs // max(count, 1), pairs % max(count, 1)
+    pairs, first = np.unique(user * max(count, 1) + of[samples.values[places]], return_index=True)
+    return pairs // max(count, 1), pairs % max(count, 1), places[first]
 
 
 def counted_columns(rows: Sequence[HotMethod]) -> dict[str, list[int | None]]:
