@@ -91,6 +91,9 @@ def test_event_modules_only_declare() -> None:
                     assert all(isinstance(n, ast.BinOp | ast.BitOr) for n in parts), where
                 case ast.Assign([ast.Name()], ast.Call(ast.Name("EventGroup"), keywords=[ast.keyword("level")])):
                     pass
+                case ast.Assign([ast.Tuple([ast.Name(first), ast.Name(second)])], ast.Call(ast.Name("span"), given)):
+                    begin = ast.literal_eval(given[2])
+                    assert (first, second) == (f"{begin}_V0", f"{begin.removesuffix('Start')}End_V0"), where
                 case ast.Assign([ast.Name(name)], ast.Call(ast.Name("extended"), [ast.Name(parent), ast.Name()])):
                     event, _, version = name.rpartition("_V")
                     assert parent == f"{event}_V{int(version) - 1}", where

@@ -49,13 +49,19 @@ def _late(names: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _events() -> Iterator[str]:
-    """Classes that `extended` makes are written out, with the added fields behind those of the extended version."""
+    """Classes that `extended` makes are written out, with the added fields behind those of the extended version, and
+    those without fields that `span` makes."""
     families = sorted(set(EXPORTS.values()))
     made = {name: (module, *bases) for module in families for name, *bases in _extended(module)}
+    bare = [name for module in families for name in _spans(module)]
     needed = {(module, added) for module, _, added in made.values()}
     yield "from clrevents.schema.event import InstanceFields, struct"
-    yield from _imports(((module, name) for name, module in EXPORTS.items() if name not in made), exported=True)
+    yield from _imports(
+        ((module, name) for name, module in EXPORTS.items() if name not in {*made, *bare}), exported=True
+    )
     yield from _imports((module, added) for module, added in needed if added != "InstanceFields")
+    for name in bare:
+        yield from ("@struct", f"class {name}: ...")
     for name, (_, parent, added) in made.items():
         yield ""
         yield "@struct"
@@ -64,11 +70,22 @@ def _events() -> Iterator[str]:
 
 def _extended(module: str) -> Iterator[tuple[str, str, str]]:
     """Name, extended version and added fields of each class of a family that no class statement declares."""
-    path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in _declared(module):
         match node:
             case ast.Assign([ast.Name(name)], ast.Call(ast.Name("extended"), [ast.Name(parent), ast.Name(added)])):
                 yield name, parent, added
+
+
+def _spans(module: str) -> Iterator[str]:
+    """The names of classes that come in twos."""
+    for node in _declared(module):
+        match node:
+            case ast.Assign([ast.Tuple([ast.Name(first), ast.Name(second)])], ast.Call(ast.Name("span"))):
+                yield from (first, second)
+
+
+def _declared(module: str) -> list[ast.stmt]:
+    return ast.parse(PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py").read_text(encoding="utf-8")).body
 
 
 def _reported() -> Iterator[str]:

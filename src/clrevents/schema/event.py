@@ -163,6 +163,21 @@ def extended(parent: Any, added: type[Any], keywords: int | None = None) -> Any:
     return event(info.provider, id=info.id, version=version, keywords=keywords)(cls)
 
 
+def span(group: EventGroup, id: int, begin: str, alias: str, what: str) -> tuple[Any, Any]:
+    """Two events without fields, of something that takes time: this one says that it starts, the next that it ends.
+
+    `begin` is the name of the first; that of the second has `End` there, in place of `Start` if it ends so. Behind
+    `alias` comes `Start` or `Stop`. Type checkers see the new classes in `events.pyi`.
+    """
+    classes = []
+    names = (begin, f"{begin.removesuffix('Start')}End")
+    for place, (name, moment, ending) in enumerate(zip(names, ("Start", "End"), ("Start", "Stop"), strict=True)):
+        body = {"__doc__": f"{moment} of {what}.", "__module__": sys._getframe(1).f_globals["__name__"]}
+        cls = type(f"{name}_V0", (), body)
+        classes.append(event(group, id=id + place, version=0, aliases=(f"{alias}{ending}",))(cls))
+    return classes[0], classes[1]
+
+
 def event_name(class_name: str, version: int) -> str:
     """The class name without its `_V<n>`. Raises TypeError if `<n>` is not the version."""
     match = _VERSIONED.fullmatch(class_name)

@@ -1,230 +1,67 @@
 """Startup of the runtime: domains, the assembly binder, policy, security and modules, from the private provider."""
 
-from clrevents.schema.event import EventGroup, InstanceFields, event, extended
+from clrevents.schema.event import EventGroup, InstanceFields, extended, span
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
 
 STARTUP = EventGroup(PRIVATE, PrivateKeyword.Startup, level=4)
 
-
-@event(STARTUP, id=80, version=0, aliases=("Startup/EEStartupStart",))
-class EEStartupStart_V0:
-    """Start of execution engine startup."""
-
-
-@event(STARTUP, id=81, version=0, aliases=("Startup/EEStartupStop",))
-class EEStartupEnd_V0:
-    """End of execution engine startup."""
-
-
-@event(STARTUP, id=82, version=0, aliases=("Startup/EEConfigSetupStart",))
-class EEConfigSetup_V0:
-    """Start of reading the runtime's configuration."""
-
-
-@event(STARTUP, id=83, version=0, aliases=("Startup/EEConfigSetupStop",))
-class EEConfigSetupEnd_V0:
-    """End of reading the runtime's configuration."""
-
-
-@event(STARTUP, id=84, version=0, aliases=("Startup/LoadSystemBasesStart",))
-class LdSysBases_V0:
-    """Start of loading the base system classes."""
-
-
-@event(STARTUP, id=85, version=0, aliases=("Startup/LoadSystemBasesStop",))
-class LdSysBasesEnd_V0:
-    """End of loading the base system classes."""
-
-
-@event(STARTUP, id=86, version=0, aliases=("Startup/ExecExeStart",))
-class ExecExe_V0:
-    """Start of running the program's executable."""
-
-
-@event(STARTUP, id=87, version=0, aliases=("Startup/ExecExeStop",))
-class ExecExeEnd_V0:
-    """End of running the program's executable."""
-
-
-@event(STARTUP, id=88, version=0, aliases=("Startup/MainStart",))
-class Main_V0:
-    """Start of the program's Main."""
-
-
-@event(STARTUP, id=89, version=0, aliases=("Startup/MainStop",))
-class MainEnd_V0:
-    """End of the program's Main."""
-
-
-@event(STARTUP, id=100, version=0, aliases=("Startup/ExplicitBindStart",))
-class ExplicitBindStart_V0:
-    """Start of an explicit bind."""
-
-
-@event(STARTUP, id=101, version=0, aliases=("Startup/ExplicitBindStop",))
-class ExplicitBindEnd_V0:
-    """End of an explicit bind."""
-
-
-@event(STARTUP, id=102, version=0, aliases=("Startup/ParseXmlStart",))
-class ParseXml_V0:
-    """Start of parsing an XML file."""
-
-
-@event(STARTUP, id=103, version=0, aliases=("Startup/ParseXmlStop",))
-class ParseXmlEnd_V0:
-    """End of parsing an XML file."""
-
-
-@event(STARTUP, id=104, version=0, aliases=("Startup/InitDefaultDomainStart",))
-class InitDefaultDomain_V0:
-    """Start of initializing the default application domain."""
-
-
-@event(STARTUP, id=105, version=0, aliases=("Startup/InitDefaultDomainStop",))
-class InitDefaultDomainEnd_V0:
-    """End of initializing the default application domain."""
-
-
-@event(STARTUP, id=106, version=0, aliases=("Startup/InitSecurityStart",))
-class InitSecurity_V0:
-    """Start of security setup."""
-
-
-@event(STARTUP, id=107, version=0, aliases=("Startup/InitSecurityStop",))
-class InitSecurityEnd_V0:
-    """End of security setup."""
-
-
-@event(STARTUP, id=108, version=0, aliases=("Startup/AllowBindingRedirsStart",))
-class AllowBindingRedirs_V0:
-    """Start of checking whether binding redirects are allowed."""
-
-
-@event(STARTUP, id=109, version=0, aliases=("Startup/AllowBindingRedirsStop",))
-class AllowBindingRedirsEnd_V0:
-    """End of checking whether binding redirects are allowed."""
-
-
-@event(STARTUP, id=110, version=0, aliases=("Startup/EEConfigSyncStart",))
-class EEConfigSync_V0:
-    """Start of synchronizing the runtime's configuration."""
-
-
-@event(STARTUP, id=111, version=0, aliases=("Startup/EEConfigSyncStop",))
-class EEConfigSyncEnd_V0:
-    """End of synchronizing the runtime's configuration."""
-
-
-@event(STARTUP, id=112, version=0, aliases=("Startup/BindingStart",))
-class FusionBinding_V0:
-    """Start of a bind by the assembly binder."""
-
-
-@event(STARTUP, id=113, version=0, aliases=("Startup/BindingStop",))
-class FusionBindingEnd_V0:
-    """End of a bind by the assembly binder."""
-
-
-@event(STARTUP, id=114, version=0, aliases=("Startup/LoaderCatchCallStart",))
-class LoaderCatchCall_V0:
-    """Start of a guarded call of the loader."""
-
-
-@event(STARTUP, id=115, version=0, aliases=("Startup/LoaderCatchCallStop",))
-class LoaderCatchCallEnd_V0:
-    """End of a guarded call of the loader."""
-
-
-@event(STARTUP, id=116, version=0, aliases=("Startup/FusionInitStart",))
-class FusionInit_V0:
-    """Start of setting up the assembly binder."""
-
-
-@event(STARTUP, id=117, version=0, aliases=("Startup/FusionInitStop",))
-class FusionInitEnd_V0:
-    """End of setting up the assembly binder."""
-
-
-@event(STARTUP, id=118, version=0, aliases=("Startup/FusionAppCtxStart",))
-class FusionAppCtx_V0:
-    """Start of setting up the assembly binder's application context."""
-
-
-@event(STARTUP, id=119, version=0, aliases=("Startup/FusionAppCtxStop",))
-class FusionAppCtxEnd_V0:
-    """End of setting up the assembly binder's application context."""
-
-
-@event(STARTUP, id=120, version=0, aliases=("Startup/Fusion2EEStart",))
-class Fusion2EE_V0:
-    """Start of the transition from the assembly binder to the execution engine."""
-
-
-@event(STARTUP, id=121, version=0, aliases=("Startup/Fusion2EEStop",))
-class Fusion2EEEnd_V0:
-    """End of the transition from the assembly binder to the execution engine."""
-
-
-@event(STARTUP, id=122, version=0, aliases=("Startup/SecurityCatchCallStart",))
-class SecurityCatchCall_V0:
-    """Start of a guarded call of security."""
-
-
-@event(STARTUP, id=123, version=0, aliases=("Startup/SecurityCatchCallStop",))
-class SecurityCatchCallEnd_V0:
-    """End of a guarded call of security."""
-
-
-@event(STARTUP, id=90, version=0, aliases=("Startup/ApplyPolicyStart",))
-class ApplyPolicyStart_V0:
-    """Start of applying binding policy."""
-
-
-@event(STARTUP, id=91, version=0, aliases=("Startup/ApplyPolicyStop",))
-class ApplyPolicyEnd_V0:
-    """End of applying binding policy."""
-
-
-@event(STARTUP, id=92, version=0, aliases=("Startup/LdLibShFolderStart",))
-class LdLibShFolder_V0:
-    """Start of loading the shell folder library."""
-
-
-@event(STARTUP, id=93, version=0, aliases=("Startup/LdLibShFolderStop",))
-class LdLibShFolderEnd_V0:
-    """End of loading the shell folder library."""
-
-
-@event(STARTUP, id=94, version=0, aliases=("Startup/PrestubWorkerStart",))
-class PrestubWorker_V0:
-    """Start of preparing a method's first call."""
-
-
-@event(STARTUP, id=95, version=0, aliases=("Startup/PrestubWorkerStop",))
-class PrestubWorkerEnd_V0:
-    """End of preparing a method's first call."""
-
-
-@event(STARTUP, id=96, version=0, aliases=("Startup/GetInstallationStart",))
-class GetInstallationStart_V0:
-    """Start of the search for the installation."""
-
-
-@event(STARTUP, id=97, version=0, aliases=("Startup/GetInstallationStop",))
-class GetInstallationEnd_V0:
-    """End of the search for the installation."""
-
-
-@event(STARTUP, id=98, version=0, aliases=("Startup/OpenHModuleStart",))
-class OpenHModule_V0:
-    """Start of opening a module."""
-
-
-@event(STARTUP, id=99, version=0, aliases=("Startup/OpenHModuleStop",))
-class OpenHModuleEnd_V0:
-    """End of opening a module."""
+EEStartupStart_V0, EEStartupEnd_V0 = span(
+    STARTUP, 80, "EEStartupStart", "Startup/EEStartup", "execution engine startup"
+)
+EEConfigSetup_V0, EEConfigSetupEnd_V0 = span(
+    STARTUP, 82, "EEConfigSetup", "Startup/EEConfigSetup", "reading the runtime's configuration"
+)
+LdSysBases_V0, LdSysBasesEnd_V0 = span(
+    STARTUP, 84, "LdSysBases", "Startup/LoadSystemBases", "loading the base system classes"
+)
+ExecExe_V0, ExecExeEnd_V0 = span(STARTUP, 86, "ExecExe", "Startup/ExecExe", "running the program's executable")
+Main_V0, MainEnd_V0 = span(STARTUP, 88, "Main", "Startup/Main", "the program's Main")
+ExplicitBindStart_V0, ExplicitBindEnd_V0 = span(
+    STARTUP, 100, "ExplicitBindStart", "Startup/ExplicitBind", "an explicit bind"
+)
+ParseXml_V0, ParseXmlEnd_V0 = span(STARTUP, 102, "ParseXml", "Startup/ParseXml", "parsing an XML file")
+InitDefaultDomain_V0, InitDefaultDomainEnd_V0 = span(
+    STARTUP, 104, "InitDefaultDomain", "Startup/InitDefaultDomain", "initializing the default application domain"
+)
+InitSecurity_V0, InitSecurityEnd_V0 = span(STARTUP, 106, "InitSecurity", "Startup/InitSecurity", "security setup")
+AllowBindingRedirs_V0, AllowBindingRedirsEnd_V0 = span(
+    STARTUP, 108, "AllowBindingRedirs", "Startup/AllowBindingRedirs", "checking whether binding redirects are allowed"
+)
+EEConfigSync_V0, EEConfigSyncEnd_V0 = span(
+    STARTUP, 110, "EEConfigSync", "Startup/EEConfigSync", "synchronizing the runtime's configuration"
+)
+FusionBinding_V0, FusionBindingEnd_V0 = span(
+    STARTUP, 112, "FusionBinding", "Startup/Binding", "a bind by the assembly binder"
+)
+LoaderCatchCall_V0, LoaderCatchCallEnd_V0 = span(
+    STARTUP, 114, "LoaderCatchCall", "Startup/LoaderCatchCall", "a guarded call of the loader"
+)
+FusionInit_V0, FusionInitEnd_V0 = span(
+    STARTUP, 116, "FusionInit", "Startup/FusionInit", "setting up the assembly binder"
+)
+FusionAppCtx_V0, FusionAppCtxEnd_V0 = span(
+    STARTUP, 118, "FusionAppCtx", "Startup/FusionAppCtx", "setting up the assembly binder's application context"
+)
+Fusion2EE_V0, Fusion2EEEnd_V0 = span(
+    STARTUP, 120, "Fusion2EE", "Startup/Fusion2EE", "the transition from the assembly binder to the execution engine"
+)
+SecurityCatchCall_V0, SecurityCatchCallEnd_V0 = span(
+    STARTUP, 122, "SecurityCatchCall", "Startup/SecurityCatchCall", "a guarded call of security"
+)
+ApplyPolicyStart_V0, ApplyPolicyEnd_V0 = span(
+    STARTUP, 90, "ApplyPolicyStart", "Startup/ApplyPolicy", "applying binding policy"
+)
+LdLibShFolder_V0, LdLibShFolderEnd_V0 = span(
+    STARTUP, 92, "LdLibShFolder", "Startup/LdLibShFolder", "loading the shell folder library"
+)
+PrestubWorker_V0, PrestubWorkerEnd_V0 = span(
+    STARTUP, 94, "PrestubWorker", "Startup/PrestubWorker", "preparing a method's first call"
+)
+GetInstallationStart_V0, GetInstallationEnd_V0 = span(
+    STARTUP, 96, "GetInstallationStart", "Startup/GetInstallation", "the search for the installation"
+)
+OpenHModule_V0, OpenHModuleEnd_V0 = span(STARTUP, 98, "OpenHModule", "Startup/OpenHModule", "opening a module")
 
 
 # The same in the versions that runtimes have written since .NET Framework 4.
