@@ -9,6 +9,7 @@ from built_collections import GcTrace
 from built_waits import start, stop
 from clrevents.analysis.doctor.diagnosis import Finding, culprit_text, detail_lines, diagnosis_lines
 from clrevents.events import (
+    AllocationSampled_V0,
     GCAllocationKind,
     GCAllocationTick_V4,
     GCHeapStats_V2,
@@ -33,8 +34,11 @@ def shop() -> GcTrace:
     return trace
 
 
-def allocates(builder: TraceBuilder, size: int, type: str, *stack: str, at: int = 0x10000) -> None:
-    record = GCAllocationTick_V4(0, GCAllocationKind.Small, 0, size, 7, type, 0, at, 1000)
+def allocates(
+    builder: TraceBuilder, size: int, type: str, *stack: str, at: int = 0x10000, sampled: bool = False
+) -> None:
+    tick = GCAllocationTick_V4(0, GCAllocationKind.Small, 0, size, 7, type, 0, at, 1000)
+    record = AllocationSampled_V0(GCAllocationKind.Small, 0, 7, type, at, size, 0) if sampled else tick
     builder.event(record, stack=[CALLERS[name] + 4 for name in stack])
 
 
@@ -48,10 +52,10 @@ def judged(trace: GcTrace, rule: str) -> Finding:
 # Pinned objects. -----------------------------------------------------------------------------------------------------
 
 
-def collected(generations: int, *objects: int) -> GcTrace:
+def collected(generations: int, *objects: int, sampled: bool = False) -> GcTrace:
     """By its history, a collection left 50 MB of runs of survivors with pinned objects among them."""
     trace = shop()
-    allocates(trace.at(10, 5), 100_000, "System.Byte[]", "One", "Main", at=0xA000)
+    allocates(trace.at(10, 5), 100_000, "System.Byte[]", "One", "Main", at=0xA000, sampled=sampled)
     trace.suspend(90).start(100, 1)
     for number, size in enumerate(objects):
         trace.at(101, 5).event(PinObjectAtGCTime_V0(1, 0xA000 + number, size, "System.Byte[]", 0))
@@ -59,12 +63,13 @@ def collected(generations: int, *objects: int) -> GcTrace:
     return trace.history(150, 0, (sizes,)).end(160, 1, 0, promoted=51 * MB).restart(170)
 
 
-def pinned(generations: int, *objects: int) -> Finding:
-    return judged(collected(generations, *objects), "gc.pinned")
+def pinned(generations: int, *objects: int, sampled: bool = False) -> Finding:
+    return judged(collected(generations, *objects, sampled=sampled), "gc.pinned")
 
 
-def test_pinned_objects_are_measured_by_themselves() -> None:
-    found = pinned(4, 40 * MB)
+@pytest.mark.parametrize("sampled", [False, True])
+def test_pinned_objects_are_measured_by_themselves(sampled: bool) -> None:
+    found = pinned(4, 40 * MB, sampled=sampled)
     assert (found.state, found.impact_bytes, found.culprit) == ("found", 40 * MB, "Shop.One()")
     assert pinned(4, 1000).state == "clear"
 
@@ -77,7 +82,9 @@ def test_what_an_old_runtime_says_of_pinned_survivors_is_not_believed() -> None:
 
 def test_a_newer_runtime_is_believed_and_the_culprit_is_unknown() -> None:
     found = pinned(5)
-    assert (found.state, found.impact_bytes, found.culprit) == ("found", 50 * MB, None)
+    assert (found.state, found.culprit) == ("found", None)
+    # What is free between them hurts, not what they weigh.
+    assert (found.impact_bytes, found.title.startswith("50.0 MB of 51.0 MB")) == (300, True)
     assert found.nameless == "pinned objects were not recorded: record Microsoft-Windows-DotNETRuntime:0x1:5"
     assert culprit_text(found).startswith("unknown, because pinned objects were not recorded")
     assert culprit_text(pinned(4, 40 * MB)) == "Shop.One()"

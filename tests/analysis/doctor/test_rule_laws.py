@@ -393,6 +393,30 @@ def test_a_snapshot_tells_who_keeps_what_grows() -> None:
         assert found.culprit == culprit
 
 
+@pytest.mark.parametrize(
+    ("sites", "culprit"),
+    [
+        # 150 MB stay. Who makes too little keeps nothing of it that counts, and who makes more lets most of it die.
+        ({"Shop.Cook()": 600, "Shop.Keep()": 140, "Shop.Log()": 20}, "Shop.Keep()"),
+        ({"Shop.Cook()": 600, "Shop.Log()": 20}, "Shop.Cook()"),
+        # Of two, either may have: a snapshot tells.
+        ({"Shop.Cook()": 600, "Shop.Bake()": 300}, None),
+        ({"Shop.Keep()": 140, "Shop.Store()": 150}, None),
+        ({"Shop.Log()": 20, "Shop.Rest()": 10}, "Shop.Log()"),
+    ],
+)
+def test_what_grows_is_made_where_as_much_is_made(sites: dict[str, int], culprit: str | None) -> None:
+    columns = {
+        "method": list(sites),
+        "bytes": [size * MB for size in sites.values()],
+        "stack": [(name,) for name in sites],
+    }
+    rows = {f"alloc/stacks/{name}": values for name, values in columns.items()}
+    found = verdict(planted({**full_heaps(30 * MB), **rows}), rule_of("gc.growth"))
+    assert isinstance(found, Ailment)
+    assert (found.culprit, "a snapshot tells" in found.nameless) == (culprit, culprit is None)
+
+
 def methods(*rows: Facts) -> Facts:
     """Sampled methods: a name, and what is known of it."""
     names = {name for row in rows for name in row}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final
 
 import numpy as np
@@ -31,6 +32,8 @@ _LEAST_BYTES: Final = 100_000_000
 _LARGE: Final = "AllocLarge"
 _LEAST_SEEN: Final = 3
 """Collections, below which nothing is seen of a trend."""
+_AS_MUCH: Final = 1.25
+"""So many times more or less, two sizes are alike: of what is allocated, samples tell."""
 _BUSY: Final = ("sleep", "running", "lock", "join", "task_wait", "io")
 """What the finalizer's thread does in finalizers; while it has none to call it waits for a handle."""
 
@@ -282,10 +285,17 @@ def _pinned(case: Case, limit: float) -> Verdict:
         # Of the type that is pinned most, who makes most.
         culprit = site_of(case, _most_kept(case, "pinned", "type")[1])
     if rows_of:
-        nameless = "no allocation tick has the address of a pinned object"
+        nameless = "no recorded allocation has the address of a pinned object"
     else:
         nameless = f"pinned objects were not recorded: {_VERBOSE}"
-    return Ailment(title, pinned, (pinned, survived), min(share, 1.0), culprit, nameless=nameless)
+    free = _column(case, "fragmentation_bytes")
+    last = [row for row, size in enumerate(free) if size is not None][-1:]
+    if not last:
+        return Ailment(title, pinned, (pinned, survived), min(share, 1.0), culprit, nameless=nameless)
+    # It is not their own size that hurts.
+    held = case.cells("gc", "collections", "fragmentation_bytes", last)
+    title += f"; after the last collection that tells, {held.text} were free between objects"
+    return Ailment(title, held, (pinned, survived, held), None, culprit, nameless=nameless)
 
 
 def _finalizers(case: Case, limit: float) -> Verdict:
@@ -297,7 +307,7 @@ def _finalizers(case: Case, limit: float) -> Verdict:
         return Clear(title, (objects,), events=_unseen(case))
     rows, culprit = _most_kept(case, "finalized", "type")
     if rows:
-        nameless = "no allocation tick is of such an object"
+        nameless = "no recorded allocation is of such an object"
     else:
         nameless = f"finalized objects were not recorded: {_VERBOSE}"
     return Ailment(
@@ -350,7 +360,7 @@ def _growth(case: Case, limit: float) -> Verdict:
         begin = case.cells("gc", "collections", "heap_after_bytes", [known[0]])
     grown = int(end.value - begin.value)
     title += f", and from {begin.text} since the first collection" if begin.rows != (first,) else ""
-    culprit, nameless = _keeper(case)
+    culprit, nameless = _keeper(case, grown)
     return Ailment(title, end.of(grown), (end, begin), min(grown / after[last], 1.0), culprit, nameless=nameless)
 
 
@@ -371,14 +381,25 @@ def _kept(case: Case, full: list[int], live: NDArray[np.float64]) -> bool:
     return bool(survived and live[-1] - live[0] >= 0.8 * survived and rates[1] >= 0.6 * rates[0] > 0)
 
 
-def _keeper(case: Case) -> tuple[str | None, str]:
-    """Who keeps what grows, where snapshots of the heap tell: the root of most bytes. Else who allocates most of what
-    may survive; and what to record to know more."""
-    grown = {row.type for row in case.rows("heap", "growth") if (row.bytes_change or 0) > 0}
-    paths = [row for row in case.rows("heap", "paths") if row.steps and (not grown or row.type in grown)]
+def _keeper(case: Case, grown: int) -> tuple[str | None, str]:
+    """Who keeps what grows, where snapshots of the heap tell: the root of most bytes. Else who allocates what stays;
+    and what to record to know more.
+
+    What one place makes mostly stays or dies as a whole: of several that make enough, the one that makes as much.
+    """
+    types = {row.type for row in case.rows("heap", "growth") if (row.bytes_change or 0) > 0}
+    paths = [row for row in case.rows("heap", "paths") if row.steps and (not types or row.type in types)]
     if paths:
         return max(paths, key=lambda row: row.bytes or 0).steps[0], ""
-    culprit = _site_of_largest(case) or _requester(case, list(range(len(case.rows("gc", "collections")))))
+    sites = _sites(case)
+    enough = [site for site, size in sites.items() if size >= grown / _AS_MUCH]
+    alike = [site for site in enough if sites[site] <= grown * _AS_MUCH]
+    if len(enough) > 1 and len(alike) != 1:
+        names = ", ".join(sorted(enough)[:3])
+        return None, f"{names} each allocate enough; a snapshot tells who keeps what: clrevents collect --for heap"
+    largest = sites.most_common(1)[0][0] if sites else None
+    requester = _requester(case, list(range(len(case.rows("gc", "collections")))))
+    culprit = next(iter(alike if len(enough) > 1 else enough), None) or largest or requester
     return culprit, "" if culprit else "nothing recorded tells who allocates, or keeps: clrevents collect --for heap"
 
 
@@ -408,7 +429,7 @@ def _midlife(case: Case, limit: float) -> Verdict:
     )
     if died < max(0.5 * moved.value, _LEAST_BYTES / 2) or paused.value < limit:
         return Clear(title, (paused, moved), ns=limit - paused.value)
-    return Ailment(title, paused, (paused, moved), case.share(paused.value), _site_of_largest(case))
+    return Ailment(title, paused, (paused, moved), case.share(paused.value), next(iter(_sites(case)), None))
 
 
 def _finalizing(case: Case, limit: float) -> Verdict:
@@ -432,14 +453,16 @@ def _much(grown: int, before: int) -> bool:
     return grown >= max(_LEAST_BYTES / 10, 0.25 * before)
 
 
-def _site_of_largest(case: Case) -> str | None:
-    """The method that allocates most; of a constructor, who makes the object."""
-    for stack, method in zip(
-        *(case.rows("alloc", "stacks").column(n).tolist() for n in ("stack", "method")), strict=True
-    ):
+def _sites(case: Case) -> Counter[str]:
+    """The bytes that methods allocate; of a constructor, who makes the object."""
+    sizes: Counter[str] = Counter()
+    rows = case.rows("alloc", "stacks")
+    for stack, method, size in zip(*(rows.column(n).tolist() for n in ("stack", "method", "bytes")), strict=True):
         makers = (name for name in stack or () if is_own_name(name) and ".ctor(" not in name)
-        return next(makers, None) if ".ctor(" in method else method
-    return None
+        site = next(makers, None) if ".ctor(" in method else method
+        if site is not None:
+            sizes[site] += size or 0
+    return sizes
 
 
 def _memory(case: Case, limit: float) -> Verdict:

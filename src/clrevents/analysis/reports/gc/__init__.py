@@ -1,7 +1,7 @@
 """Show the garbage collections: pauses, heap sizes, reasons.
 
 Parameters look up more. A sample before a suspension is a hint at which thread was late, and no proof. An object that
-is pinned lies where it was allocated: where an allocation tick has its address, the tick's stack is its allocation.
+is pinned lies where it was allocated: where a recorded allocation has its address, that one's stack is its allocation.
 Finalizers are known by their type only.
 """
 
@@ -124,11 +124,11 @@ def _last_before(places: Ints, first: Ints, place: int) -> Ints:
 
 PINNED: Final = "PinObjectAtGCTime"
 FINALIZED: Final = "FinalizeObject"
-TICK: Final = "GCAllocationTick"
+TICK, SAMPLED = "GCAllocationTick", "AllocationSampled"
 COLUMNS: Final = {
     PINNED: ("ObjectID", "ObjectSize", "TypeName"),
     FINALIZED: ("TypeID",),
-    TICK: ("TypeID", "TypeName", "Address"),
+    **dict.fromkeys((TICK, SAMPLED), ("TypeID", "TypeName", "Address")),
 }
 """What is kept of each event, beside its headers."""
 
@@ -473,7 +473,8 @@ class GcCollector(KeepingCollector[GcReport]):
         if self._objects:
             pinned, finalized = (_inside(context, rows[name]) for name in (PINNED, FINALIZED))
             own = _namer(context, lambda frame: is_own_name(frame.label))
-            kept = kept_rows(np.sort(rows[START].places), pinned, finalized, rows[TICK], own)
+            allocated = max(rows[TICK], rows[SAMPLED], key=len)
+            kept = kept_rows(np.sort(rows[START].places), pinned, finalized, allocated, own)
         return context.answer(
             GcReport,
             facts=facts(listed, built, rows, len(other)),

@@ -144,7 +144,7 @@ class KeptObjects(Row):
         "The program's method that allocated most of those that `samples` counts; null if none is known."
     )
     samples: cells.Count = column(
-        "How many allocation ticks are of such an object (`pinned`), or of this type (`finalized`)."
+        "How many recorded allocations are of such an object (`pinned`), or of this type (`finalized`)."
     )
 
 
