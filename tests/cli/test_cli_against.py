@@ -93,7 +93,7 @@ def test_a_baseline_answers_the_question_that_it_was_saved_for(run: Run, tmp_pat
         (["top", "{a}", "{a}", "--against", "{b}"], "one trace with one"),
         (["top", "{folder}", "--against", "{b}"], "one trace with one"),
         (["top", "-p", "1", "--against", "{b}"], "one trace with one"),
-        (["top", "-", "--against", "-"], "only one of the two traces"),
+        (["top", "-", "--against", "-"], "only one of the traces"),
         (["top", "{a}", "--per", "second"], "--per goes with --against"),
         (["top", "{a}", "--against", "{b}", "--per", "request"], "not every recording has requests"),
         (["top", "{a}", "--against", "{b}", "--csv", "--json"], "mutually exclusive"),

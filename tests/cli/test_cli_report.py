@@ -56,7 +56,7 @@ def test_two_traces_are_the_librarys_page_too(run: Run, trace: Path, tmp_path: P
     assert run("report", before, "--against", trace, "-o", trace).exit_code == 1
     assert trace.read_bytes() == fixture("net8-counters").read_bytes()
     both = run("report", "-", "--against", "-", "-o", out)
-    assert (both.exit_code, "only one of the two traces" in both.stderr) == (1, True)
+    assert (both.exit_code, "only one of the traces" in both.stderr) == (1, True)
 
 
 def test_damage_of_the_other_trace_is_said(run: Run, trace: Path, tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ import clrevents
 from clrevents._util.process import leave_out_threads
 from clrevents._util.words import unknown
 from clrevents.analysis.framework.run.listing import report_names, report_summaries
-from clrevents.cli.output import say
-from clrevents.errors import DamageError, PayloadError, TraceError
+from clrevents.cli.output import GOOD, INTERRUPTED, UNREADABLE, USAGE, exit_code_of, say
+from clrevents.errors import TraceError
 
 # Listed here, so that listing the commands imports none of them.
 _GROUPS: Final[dict[str, dict[str, str]]] = {
@@ -54,8 +54,6 @@ _GROUPS: Final[dict[str, dict[str, str]]] = {
 }
 """The empty one is that of the reports, whose lines take an import of each."""
 _COMMANDS: Final = frozenset(name for group in _GROUPS.values() for name in group)
-
-_GOOD, _USAGE, _UNREADABLE, _DAMAGED, _INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class _Root(click.Group):
@@ -112,36 +110,30 @@ class _Root(click.Group):
                 sys.stdout.flush()
         except BrokenPipeError:
             _forget_output()
-            return _GOOD
+            return GOOD
         return code
 
     def _exit_code(self, *args: object, **extra: object) -> int:
         try:
-            return click.Group.main(self, *args, standalone_mode=False, **extra) or _GOOD  # type: ignore[call-overload]
+            return click.Group.main(self, *args, standalone_mode=False, **extra) or GOOD  # type: ignore[call-overload]
         except click.Abort:
-            return _INTERRUPTED
+            return INTERRUPTED
         except click.ClickException as error:
             error.show()
-            return _USAGE
+            return USAGE
         except TraceError as error:
             say(str(error))
-            return _code(error)
+            return exit_code_of(error)
         except OSError as error:
             where = f" {os.fsdecode(error.filename)}" if isinstance(error.filename, str | bytes) else ""
             say(f"cannot write{where}: {error.strerror or error}")
-            return _UNREADABLE
+            return UNREADABLE
         except Exception as error:
             if os.environ.get("CLREVENTS_TRACEBACK"):
                 raise
             what = f"{type(error).__name__}: {error}"
             say(f"internal error in clrevents ({what}); set CLREVENTS_TRACEBACK=1 for a traceback")
-            return _UNREADABLE
-
-
-def _code(error: TraceError) -> int:
-    if isinstance(error, LookupError):
-        return _USAGE
-    return _DAMAGED if isinstance(error, DamageError | PayloadError) else _UNREADABLE
+            return UNREADABLE
 
 
 def _forget_output() -> None:

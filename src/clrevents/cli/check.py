@@ -11,17 +11,18 @@ import click
 
 from clrevents._util.fitting import wrapped
 from clrevents.analysis.about.checking import CheckResult, ProblemRow
+from clrevents.cli import options
 from clrevents.cli.output import Output, safe
-from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument, trace_option
+from clrevents.cli.reading import Reading
 from clrevents.cli.report_rows import write_rows
 
 
 @click.command(name="check")
-@file_argument
-@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
-@trace_option
-@fail_on_option("damage,loss,problem")
-def command(file: str, as_json: bool, fail_on: FailOn) -> int:
+@options.file
+@options.json("Print everything as one JSON object.")
+@options.trace
+@options.fail_on("damage,loss,problem")
+def command(file: str, as_json: bool, fail_on: options.FailOn) -> int:
     """Decode everything and report whether the trace is intact.
 
     For each kind of event: how many payloads match their layout exactly, have bytes left over (tail), are too short

@@ -20,17 +20,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from clrevents._util.words import counted, lost_events, safe
-from clrevents.cli.live_process import (
-    StopCount,
-    asked_profile,
-    chosen_process,
-    counted_stops,
-    on_terminal,
-    process_options,
-    split_names,
-)
-from clrevents.cli.live_report import UNCOUNTED, DurationType, duration_option, processor_option
-from clrevents.cli.output import Output, say, terminal_width
+from clrevents.cli import options
+from clrevents.cli.live_process import StopCount, asked_profile, chosen_process, counted_stops, on_terminal
+from clrevents.cli.live_report import UNCOUNTED
+from clrevents.cli.output import DAMAGED, INTERRUPTED, UNREADABLE, Output, say, terminal_width
 from clrevents.cli.reading import usage_errors
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.child import Child
@@ -46,7 +39,6 @@ from clrevents.diagnostics.tape import RecordedFile, Watch
 if TYPE_CHECKING:
     from clrevents.cli.live_report import LiveQuestion
 
-_UNREADABLE, _INCOMPLETE, _INTERRUPTED = 2, 3, 130
 _CLEAR: Final = "\r\x1b[K"
 _LONGEST_INTERVAL: Final = 2147
 """Milliseconds between samples. The runtime keeps nanoseconds in 32 bits; with more it samples without any pause."""
@@ -56,20 +48,15 @@ _PACED_SINCE: Final = 10
 
 
 @click.command(name="collect", context_settings={"allow_interspersed_args": False})
-@process_options
-@click.option(
+@options.one_running
+@options.names(
     "--profile",
     "profiles",
-    multiple=True,
-    callback=split_names,
-    metavar="NAMES",
     help="What to record, by purpose; --list-profiles lists them. [default: default]",
 )
-@click.option(
+@options.names(
     "--for",
     "reports",
-    multiple=True,
-    callback=split_names,
     metavar="REPORTS",
     help="Record what these reports need: gc,locks; `doctor` for all that it looks at.",
 )
@@ -81,22 +68,18 @@ _PACED_SINCE: Final = 10
 )
 @click.option("--clrevents", "keywords", metavar="LIST", help="Keywords of the runtime by name: gc+exception.")
 @click.option("--clreventlevel", "level", metavar="LEVEL", help="The level of --clrevents. [default: informational]")
-@click.option(
+@options.names(
     "--events",
     "only",
-    multiple=True,
-    callback=split_names,
     metavar="EVENTS",
     help="Of their providers, record only these events: GCStart,GCEnd or MyCompany-Orders/3. Needs .NET 10.",
 )
-@click.option(
+@options.names(
     "--without",
-    multiple=True,
-    callback=split_names,
     metavar="EVENTS",
     help="Record all but these events. Needs .NET 10.",
 )
-@duration_option("Stop after this time: 30s, 5m, or dd:hh:mm:ss. [default: until Ctrl-C, or until the process ends]")
+@options.duration("Stop after this time: 30s, 5m, or dd:hh:mm:ss. [default: until Ctrl-C, or until the process ends]")
 @click.option(
     "--buffersize",
     "buffer_mb",
@@ -121,13 +104,13 @@ _PACED_SINCE: Final = 10
     help="List methods and modules at the end; otherwise code compiled before the recording has no names.",
 )
 @click.option(
-    "--rotate", type=DurationType(), metavar="TIME", help="Begin a new file after each interval of this length."
+    "--rotate", type=options.Duration(), metavar="TIME", help="Begin a new file after each interval of this length."
 )
 @click.option("--keep", type=click.IntRange(min=2), metavar="N", help="With --rotate: keep only the last N files.")
 @click.option("--until", metavar="EVENT[:FIELD=VALUE]", help="Stop after this event, such as GCEnd:Depth=2.")
 @click.option(
     "--after",
-    type=DurationType(),
+    type=options.Duration(),
     default="5s",
     show_default=True,
     metavar="TIME",
@@ -135,16 +118,16 @@ _PACED_SINCE: Final = 10
 )
 @click.option(
     "--stop-within",
-    type=DurationType(),
+    type=options.Duration(),
     default=f"{STOP_SECONDS:g}s",
     show_default=True,
     metavar="TIME",
     help="How long the end of a recording may take; a very large program needs longer to list its methods.",
 )
-@processor_option
+@options.processor
 @click.option(
     "--sample-interval",
-    type=DurationType(),
+    type=options.Duration(),
     metavar="TIME",
     help="With COMMAND: the time between two samples of stacks, such as 10ms; .NET 11, late .NET 10. [default: 1ms]",
 )
@@ -298,7 +281,7 @@ def _record_child(
     process = child.wait_for_runtime(lambda: stops.count > 0)
     if process is None:
         child.end()
-        return _INTERRUPTED
+        return INTERRUPTED
     if variables:
         _warn_of_pace(process)
     name = Path(next((word for word in program if word.endswith(".dll")), program[0])).stem
@@ -448,8 +431,8 @@ def _missing(file: RecordedFile) -> str | None:
 
 def _code(file: RecordedFile, stops: StopCount) -> int:
     if file.failure is not None:
-        return _UNREADABLE
-    return _INTERRUPTED if file.end == "abandoned" and stops.count > 1 else _INCOMPLETE
+        return UNREADABLE
+    return INTERRUPTED if file.end == "abandoned" and stops.count > 1 else DAMAGED
 
 
 def _list_profiles() -> None:

@@ -33,23 +33,14 @@ from clrevents.analysis.compare.comparison import (
 from clrevents.analysis.compare.measured import Measured, is_saved, save_measured, saved_measured
 from clrevents.analysis.framework.model.declaration import AnyReport
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.cli.output import Output, safe, say, wide_option, write_file
-from clrevents.cli.reading import (
-    Reading,
-    errors_option,
-    format_option,
-    limit_option,
-    means_many,
-    refuse_overwriting,
-    refuse_same_input,
-    usage_errors,
-)
-from clrevents.cli.report_rows import LIMIT, UNMET, ReportOptions, write_csv
+from clrevents.cli import options
+from clrevents.cli.output import UNMET, UNTOLD, Output, safe, say, write_file
+from clrevents.cli.reading import Reading, means_many, refuse_overwriting, usage_errors
+from clrevents.cli.report_rows import LIMIT, ReportOptions, write_csv
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.page.comparison_page import comparison_page
 from clrevents.export.page.page_flames import PageStacks
 
-_UNKNOWN: Final = 5
 _LIMIT: Final = 12
 _AGAINST: Final = "--against"
 
@@ -85,10 +76,10 @@ class _Sides(click.Command):
     help="Divide amounts by this: request, second, none, or a start event of the program's own, such as OrderStart. "
     "[default: request if all recordings have some, else second]",
 )
-@limit_option("Show at most N lines of each table.", _LIMIT)
-@click.option("--json", "as_json", is_flag=True, help="Write everything as one JSON object.")
-@wide_option
-@format_option
+@options.limit("Show at most N lines of each table.", _LIMIT)
+@options.json("Write everything as one JSON object.")
+@options.wide
+@options.form
 @click.option(
     "-o",
     "--output",
@@ -116,7 +107,7 @@ class _Sides(click.Command):
     help="A second recording of each side: what differs is what differs in both pairs.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 5 if it cannot be told whether a condition holds.")
-@errors_option
+@options.errors
 def command(
     new: tuple[str, ...],
     base: tuple[str, ...],
@@ -170,17 +161,12 @@ def command(
             raise click.UsageError(f"-o writes a page about what is compared; {_AGAINST} BASE takes what was before")
         if page == "-" and (as_json or form != "text"):
             raise click.UsageError("only one of the page and --json or --format can be standard output")
-        for file in (*base, *new, *(confirm or ())):
-            refuse_overwriting(page, file)
     if strict and not conditions:
         raise click.UsageError("--strict is about the conditions of --fail-on")
-    if [*base, *new, *(confirm or ())].count("-") > 1:
-        raise click.UsageError("only one of the recordings can be standard input")
-    if save is not None:
-        if not is_saved(save):
-            raise click.UsageError("--save writes a .json file")
-        for file in (*base, *new):
-            refuse_overwriting(save, file)
+    refuse_overwriting(page, *base, *new, *(confirm or ()))
+    if save is not None and not is_saved(save):
+        raise click.UsageError("--save writes a .json file")
+    refuse_overwriting(save, *base, *new)
     stacks: tuple[list[PageStacks], list[PageStacks]] = [], []
     after = _measured(new, errors, stacks[1] if page else None)
     if save is not None:
@@ -213,7 +199,7 @@ def command(
             show_comparison(out, comparison, limit)
     for text in (*failed, *unknown):
         say(text)
-    return UNMET if failed else _UNKNOWN if unknown and strict else 0
+    return UNMET if failed else UNTOLD if unknown and strict else 0
 
 
 def _measured(files: Sequence[str], errors: ErrorMode, stacks: list[PageStacks] | None = None) -> list[Measured]:
@@ -321,7 +307,7 @@ def write_against(
         raise click.UsageError("--csv and --json are mutually exclusive")
     if means_many(file):
         raise click.UsageError("--against compares one trace with one")
-    refuse_same_input(file, against)
+    refuse_overwriting(None, file, against)
 
     def asked(reading: Reading) -> Measured:
         given = {"start": wanted.start, "end": wanted.end, "process_id": reading.process_id(wanted.process)}

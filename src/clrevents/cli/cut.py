@@ -7,29 +7,21 @@ from typing import Any
 import click
 
 from clrevents._util.words import counted
+from clrevents.cli import options
 from clrevents.cli.output import say
-from clrevents.cli.reading import (
-    Reading,
-    file_argument,
-    filter_options,
-    how_to_read,
-    reading_options,
-    refuse_overwriting,
-    trace_output_option,
-    usage_errors,
-)
+from clrevents.cli.reading import Reading, refuse_overwriting, usage_errors
 from clrevents.rewrite import cut
 from clrevents.trace import passes_of
 
 
 @click.command(name="cut")
-@file_argument
-@trace_output_option()
+@options.file
+@options.trace_output()
 @click.option("--events", multiple=True, metavar="SELECTOR", help="Only these events; repeatable.")
-@filter_options
+@options.filters
 @click.option("--rundown/--no-rundown", default=True, help="Include the events that name code and modules.")
-@reading_options()
-def command(file: str, out: str, events: tuple[str, ...], rundown: bool, **options: Any) -> int:
+@options.reading()
+def command(file: str, out: str, events: tuple[str, ...], rundown: bool, **given: Any) -> int:
     """Write a smaller trace with the selected events and what is needed to interpret them.
 
     \b
@@ -39,12 +31,12 @@ def command(file: str, out: str, events: tuple[str, ...], rundown: bool, **optio
         clrevents cut big.nettrace -o gc.nettrace --events 'GC*' --thread 4711
     """
     refuse_overwriting(out, file)
-    with Reading(file, **how_to_read(options)) as reading:
+    with Reading(file, **options.how_to_read(given)) as reading:
         with usage_errors(TypeError, ValueError):
             for what in ("start", "end"):
-                if options[what] is not None:
-                    passes_of(reading.trace).moment_ns(options[what], what)
-        done = cut(reading.trace, out, *events, rundown=rundown, **reading.filters(options))
+                if given[what] is not None:
+                    passes_of(reading.trace).moment_ns(given[what], what)
+        done = cut(reading.trace, out, *events, rundown=rundown, **reading.filters(given))
         lost = f", with {counted(done.lost, 'lost one')}" if done.lost else ""
         say(f"{out}: {counted(done.events, 'event')}{lost}, {counted(done.bytes, 'byte')}")
         if done.undescribed:

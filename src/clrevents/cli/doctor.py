@@ -33,26 +33,11 @@ from clrevents.analysis.framework.model.needs import SeenKind, SeenKinds
 from clrevents.analysis.framework.render.show import note_text
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.cli.live_report import LiveQuestion, live_options
-from clrevents.cli.output import Output, safe, say, wide_option
-from clrevents.cli.reading import (
-    Reading,
-    ReadingMany,
-    errors_option,
-    format_option,
-    jobs_option,
-    limit_option,
-    means_many,
-    process_option,
-    refuse_many_with,
-    symbols_option,
-    usage_error,
-    usage_errors,
-    window_options,
-    with_option,
-)
-from clrevents.cli.report_rows import UNMET
-from clrevents.errors import DamageError, PayloadError, TraceError
+from clrevents.cli import options
+from clrevents.cli.live_report import LiveQuestion
+from clrevents.cli.output import UNMET, Output, safe, say
+from clrevents.cli.reading import Reading, ReadingMany, means_many, refuse_many_with, usage_error, usage_errors
+from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
 from clrevents.trace import EARLY_NAMES, Decoder, Trace, learn_early, pass_of
 
 _EVERY: Final = 1.0
@@ -105,14 +90,14 @@ def _fitting_rules(ctx: click.Context, param: click.Parameter, value: tuple[str,
     help="Exit with 4 if one of these rules found something, comma-separated or repeated; with RULE:IMPACT or "
     "RULE>=IMPACT, such as gc.pause_ratio:5% or lock.waited:200ms, if it costs that much.",
 )
-@window_options
-@process_option
-@with_option
-@symbols_option
-@limit_option("Show at most N findings.", MOST)
-@click.option("--json", "as_json", is_flag=True, help="Write everything as one JSON object; one per line for many.")
-@format_option
-@wide_option
+@options.window
+@options.process
+@options.beside
+@options.symbols
+@options.limit("Show at most N findings.", MOST)
+@options.json("Write everything as one JSON object; one per line for many.")
+@options.form
+@options.wide
 @click.option(
     "-o",
     "--output",
@@ -120,8 +105,9 @@ def _fitting_rules(ctx: click.Context, param: click.Parameter, value: tuple[str,
     metavar="FILE",
     help="For a process: where to keep the recording. [default: NAME_DATE_TIME.nettrace]",
 )
-@jobs_option
-@errors_option
+@options.jobs
+@options.errors
+@options.live("after Ctrl-C")
 def command(
     files: tuple[str, ...],
     rules: tuple[Rule, ...],
@@ -133,8 +119,8 @@ def command(
     form: str,
     out_file: str | None,
     jobs: int | None,
-    errors: Any,
-    **options: Any,
+    errors: ErrorMode,
+    **given: Any,
 ) -> int:
     """Say what is wrong with a program: what was found, what it costs, who is behind it, and what to do.
 
@@ -155,7 +141,7 @@ def command(
 
     Exit status: 4 if a rule of --fail-on found something.
     """
-    live = LiveQuestion.taken_from(options)
+    live = LiveQuestion.taken_from(given)
     if live.wanted == bool(files):
         raise click.UsageError("give either a trace, or a running process with -p (see `clrevents ps`)")
     if out_file is not None and not live.wanted:
@@ -165,8 +151,8 @@ def command(
     for name in limits:
         if name not in {rule.id for rule in rules}:
             raise click.UsageError(f"--fail-on {name}: --rule leaves it out")
-    process = options.pop("process")
-    window: WindowOptions = {"start": options["start"], "end": options["end"]}
+    process = given.pop("process")
+    window: WindowOptions = {"start": given["start"], "end": given["end"]}
     names = [rule.id for rule in rules]
     explained = click.get_current_context().get_parameter_source("rules") is click.core.ParameterSource.COMMANDLINE
 
@@ -218,10 +204,6 @@ def command(
         return write(diagnosis)
 
 
-for decorate in reversed(live_options("after Ctrl-C")):
-    command = decorate(command)
-
-
 def _drawing(rules: Sequence[Rule]) -> Callable[[Path], None]:
     """Draws what the rules find in a recording so far, when it is given the file again and again."""
     seen: list[LiveFindings] = []
@@ -258,7 +240,7 @@ def _many(
     limits: dict[str, Metric | None],
     as_json: bool,
     jobs: int | None,
-    errors: Any,
+    errors: ErrorMode,
     symbols: tuple[str, ...],
 ) -> int:
     """A line for each finding: how many traces show it, and which one shows it best."""

@@ -12,18 +12,12 @@ from typing import Any, Final
 import click
 
 import clrevents
+from clrevents import Event
 from clrevents._util.fitting import shortened, wrapped
 from clrevents._util.words import counted
+from clrevents.cli import options
 from clrevents.cli.output import Output, safe
-from clrevents.cli.reading import (
-    Reading,
-    file_argument,
-    filter_options,
-    how_to_read,
-    limit_option,
-    reading_options,
-    usage_errors,
-)
+from clrevents.cli.reading import Reading, usage_errors
 from clrevents.schema.registry import short_event
 from clrevents.trace import passes_of
 
@@ -35,17 +29,17 @@ _RAW: Final = 64
 
 
 @click.command(name="events")
-@file_argument
+@options.file
 @click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, with all header fields.")
-@limit_option("Stop after N events.")
-@filter_options
+@options.json("Print JSON lines, with all header fields.")
+@options.limit("Stop after N events.")
+@options.filters
 @click.option("--stacks", is_flag=True, help="Add each event's call stack, innermost frame first.")
 @click.option("--raw", is_flag=True, help="With --stacks: addresses instead of names.")
 @click.option(
     "--names", is_flag=True, help="With --json: enums, flags and times as text; with --stacks also frame names."
 )
-@reading_options(beside=True, symbols=True)
+@options.reading(options.beside, options.symbols)
 def command(
     file: str,
     selectors: tuple[str, ...],
@@ -54,7 +48,7 @@ def command(
     stacks: bool,
     raw: bool,
     names: bool,
-    **options: Any,
+    **given: Any,
 ) -> int:
     """Print all or selected events in order of time.
 
@@ -74,10 +68,10 @@ def command(
     Each line has the milliseconds since the session started, the thread, provider/event, and the fields. Long values
     are truncated; use --json for all of them.
     """
-    with Reading(file, busy_output=True, **how_to_read(options)) as reading:
+    with Reading(file, busy_output=True, **options.how_to_read(given)) as reading:
         # Only the user's input is checked here; nothing has been read yet.
         with usage_errors(TypeError, ValueError):
-            events = reading.trace.events(*selectors, **reading.filters(options))
+            events = reading.trace.events(*selectors, **reading.filters(given))
         if limit is not None:
             events = islice(events, limit)
         try:
@@ -93,7 +87,7 @@ def command(
 
 
 def json_lines(
-    events: Iterable[clrevents.Event[Any]], names: bool, stacks: bool, trace: clrevents.Trace | None = None
+    events: Iterable[Event[object]], names: bool, stacks: bool, trace: clrevents.Trace | None = None
 ) -> Iterator[str]:
     """One JSON object per event."""
     from clrevents.export.files.jsonl import EventJson
@@ -102,20 +96,20 @@ def json_lines(
     return map(EventJson(names=names, stacks=stacks, continued=continued).line, events)
 
 
-def _continued(trace: clrevents.Trace | None) -> Callable[[clrevents.Event[Any]], tuple[clrevents.Frame, ...]] | None:
+def _continued(trace: clrevents.Trace | None) -> Callable[[Event[object]], tuple[clrevents.Frame, ...]] | None:
     """Gives the frames of an event, continued with what awaits them; None where the trace does not tell."""
     awaits = None if trace is None else passes_of(trace).async_stacks
     if trace is None or awaits is None:
         return None
 
-    def frames(event: clrevents.Event[Any]) -> tuple[clrevents.Frame, ...]:
+    def frames(event: Event[object]) -> tuple[clrevents.Frame, ...]:
         return awaits.frames(trace.methods, event.stack, event.time_ns, event.thread_id, event.process_id)
 
     return frames
 
 
 def text_lines(
-    events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, out: Output, trace: clrevents.Trace | None = None
+    events: Iterable[Event[object]], stacks: bool, raw: bool, out: Output, trace: clrevents.Trace | None = None
 ) -> Iterator[str]:
     """One line per event, long values truncated (JSON has all); on a terminal the fields are wrapped and indented.
 
@@ -136,7 +130,7 @@ def text_lines(
             yield from (f"    at {frame if width is None else shortened(frame, width - 7, 'name')}" for frame in shown)
 
 
-def _fields(event: clrevents.Event[Any]) -> Iterator[str]:
+def _fields(event: Event[object]) -> Iterator[str]:
     """`Name=value` for each field, and the other data an event may have."""
     payload = event.payload
     if isinstance(payload, clrevents.RawPayload):
@@ -160,7 +154,7 @@ def _fields(event: clrevents.Event[Any]) -> Iterator[str]:
         yield f"(and {counted(more, 'label')})"
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     """The beginning of a long one, and how long it is: no more of it is made into text than is shown."""
     text = ""
     for piece in _pieces(value) if isinstance(value, tuple | list | dict) else (_plain(value),):
@@ -170,7 +164,7 @@ def _value(value: Any) -> str:
     return text
 
 
-def _pieces(value: Any) -> Iterator[str]:
+def _pieces(value: object) -> Iterator[str]:
     match value:
         case tuple() | list():
             for number, item in enumerate(value):
@@ -186,7 +180,7 @@ def _pieces(value: Any) -> Iterator[str]:
             yield _plain(value)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """As much as is shown."""
     match value:
         case str():
@@ -199,7 +193,7 @@ def _plain(value: Any) -> str:
             return safe(str(value))
 
 
-def _length(value: Any) -> str:
+def _length(value: object) -> str:
     match value:
         case bytes():
             return counted(len(value), "byte")

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -19,26 +19,24 @@ import clrevents
 from clrevents._util.meter import Meter
 from clrevents._util.process import usable_processors
 from clrevents._util.words import counted, lost_events
-from clrevents.cli.output import say
+from clrevents.cli import options
+from clrevents.cli.output import DAMAGED, GOOD, exit_code_of, say
 from clrevents.cli.reading import (
-    FailOn,
     Reading,
     damage_sentence,
-    errors_option,
     exit_code,
-    fail_on_option,
-    process_option,
     refuse_many_with,
     refuse_overwriting,
-    spreadsheet_option,
-    symbols_option,
     trace_source,
     usage_errors,
-    with_option,
 )
-from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
+from clrevents.errors import ErrorMode
 from clrevents.export.file_formats import SUFFIXES, VIEWERS, file_format, near_suffix
 from clrevents.schema.registry import short_event
+
+if TYPE_CHECKING:
+    from clrevents.export.files.lake import Job, Outcome
+    from clrevents.export.files.tables import Options
 
 _LISTED: Final = 8
 _TRACES: Final = (".nettrace", ".netperf")
@@ -62,18 +60,18 @@ _TRACES: Final = (".nettrace", ".netperf")
 @click.option("--skip-existing", is_flag=True, help="Skip traces already exported to OUT with these options.")
 @click.option("--names", is_flag=True, help="Write enums and flags as text instead of numbers.")
 @click.option("--activity-ids", is_flag=True, help="Add columns for activity and related activity ids.")
-@process_option
-@with_option
-@symbols_option
+@options.process
+@options.beside
+@options.symbols
 @click.option(
     "--snapshot",
     type=click.IntRange(min=1),
     metavar="N",
     help="Which heap snapshot to export, if there are several. [default: the last]",
 )
-@spreadsheet_option
-@errors_option
-@fail_on_option("damage")
+@options.spreadsheet
+@options.errors
+@options.fail_on("damage")
 def command(
     things: tuple[str, ...],
     out: str,
@@ -88,7 +86,7 @@ def command(
     snapshot: int | None,
     spreadsheet: bool,
     errors: ErrorMode,
-    fail_on: FailOn,
+    fail_on: options.FailOn,
 ) -> int:
     """Write events as tables: all events of all traces to a folder, or one event to a file.
 
@@ -118,8 +116,7 @@ def command(
     files, selectors = _told_apart(things)
     single = _single(out)
     refuse_many_with(beside, len(files) != 1)
-    if beside is not None:
-        refuse_overwriting(out, beside)
+    refuse_overwriting(out, *files, beside)
     if process is not None and len(files) != 1:
         raise click.UsageError("--process takes one FILE: ids and names mean nothing in another trace")
     try:
@@ -127,28 +124,25 @@ def command(
         if file_format(out, "heap"):
             if len(files) != 1 or selectors or format or process:
                 raise click.UsageError(f"{out} takes one FILE, and neither NAME nor --format nor --process")
-            refuse_overwriting(out, files[0])
             return _heap(reading, snapshot, Path(out), fail_on)
         shown = file_format(out, "timeline")
         if shown is not None:
             if len(files) != 1 or format:
                 raise click.UsageError(f"{out} takes one FILE, and no --format")
-            refuse_overwriting(out, files[0])
             return _timeline(reading, selectors, Path(out), shown, process, fail_on)
         kind: Any = single or format or "parquet"
         number = _process_id(files[0], process, errors)
-        options = Options(kind, selectors, names, len(files) == 1, activity_ids, spreadsheet, number)
+        wanted = Options(kind, selectors, names, len(files) == 1, activity_ids, spreadsheet, number)
         if single is None:
             if symbols:
                 raise click.UsageError("--symbols names frames, which the tables of a folder do not have")
-            return _folder(files, beside, Path(out), options, jobs, skip_existing, errors, fail_on)
+            return _folder(files, beside, Path(out), wanted, jobs, skip_existing, errors, fail_on)
         if format not in (None, single):
             raise click.UsageError(f"{out} does not have a suffix of --format {format}")
         if len(files) != 1 or (single != "jsonl" and len(selectors) != 1):
-            wanted = "one FILE" if single == "jsonl" else "one FILE and one NAME"
-            raise click.UsageError(f"{out} is a file, which takes {wanted}; give a folder for more")
-        refuse_overwriting(out, files[0])
-        return _file(reading, selectors, Path(out), options, fail_on)
+            these = "one FILE" if single == "jsonl" else "one FILE and one NAME"
+            raise click.UsageError(f"{out} is a file, which takes {these}; give a folder for more")
+        return _file(reading, selectors, Path(out), wanted, fail_on)
     except OSError as error:
         # Reading raises its own exceptions, so this is about writing.
         where = f" {error.filename}" if error.filename else f" to {out}"
@@ -170,12 +164,15 @@ def _process_id(file: str, process: str | None, errors: ErrorMode) -> int | None
 
 def _told_apart(things: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     """Files and names. Expands patterns that the shell did not."""
+    from clrevents.fleet.trace_paths import trace_paths
+
     files: list[str] = []
     names: list[str] = []
     for thing in things:
         low = thing.lower().removesuffix(".gz")
         if os.path.isdir(thing):
-            files += _traces_in(thing)
+            with usage_errors(FileNotFoundError):
+                files += trace_paths(thing)
         elif thing == "-" or os.path.exists(thing):
             files.append(thing)
         elif glob.has_magic(thing) and any(ending in low for ending in _TRACES):
@@ -187,13 +184,6 @@ def _told_apart(things: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     if not files:
         raise click.UsageError(f"no trace given: there is no file {names[0]!r}")
     return files, tuple(names)
-
-
-def _traces_in(folder: str) -> tuple[str, ...]:
-    from clrevents.fleet.trace_paths import trace_paths
-
-    with usage_errors(FileNotFoundError):
-        return trace_paths(folder)
 
 
 def _single(out: str) -> str | None:
@@ -212,15 +202,15 @@ def _single(out: str) -> str | None:
     raise click.UsageError(f"{out} has the suffix of no file format; did you mean {near!r}? A folder's name ends in /")
 
 
-def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any, fail_on: FailOn) -> int:
+def _file(reading: Reading, selectors: tuple[str, ...], out: Path, wanted: Options, fail_on: options.FailOn) -> int:
     from clrevents.export.files.directory import export_lines, export_table
 
     left_out: Mapping[tuple[str, str], int] = {}
     with reading:
-        if options.format == "jsonl":
-            count = export_lines(reading.trace, selectors, out, names=options.names, process_id=options.process_id)
+        if wanted.format == "jsonl":
+            count = export_lines(reading.trace, selectors, out, names=wanted.names, process_id=wanted.process_id)
         else:
-            written = export_table(reading.trace, selectors[0], out, options)
+            written = export_table(reading.trace, selectors[0], out, wanted)
             count, left_out = written.rows, written.left_out
         code = reading.finish(fail_on)
         say(f"{out}: {counted(count, 'event')}")
@@ -228,7 +218,7 @@ def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any,
         return code
 
 
-def _heap(reading: Reading, number: int | None, out: Path, fail_on: FailOn) -> int:
+def _heap(reading: Reading, number: int | None, out: Path, fail_on: options.FailOn) -> int:
     from clrevents._util.outputs import whole_file
     from clrevents.analysis import heap_snapshots
     from clrevents.export.files.heapsnapshot import write_heapsnapshot
@@ -257,7 +247,7 @@ def _timeline(
     out: Path,
     format: Any,
     process: str | None,
-    fail_on: FailOn,
+    fail_on: options.FailOn,
 ) -> int:
     from clrevents._util.outputs import whole_file
     from clrevents.export.look import Look
@@ -280,22 +270,21 @@ def _folder(
     files: list[str],
     beside: str | None,
     out: Path,
-    options: Any,
+    wanted: Options,
     jobs: int | None,
     skip: bool,
     errors: ErrorMode,
-    fail_on: FailOn,
+    fail_on: options.FailOn,
 ) -> int:
     from clrevents.export.files import lake
 
     if out.exists() and not out.is_dir():
         raise NotADirectoryError(None, "is a file, not a folder", str(out))
-    todo = lake.jobs(files, out, options, errors, beside)
+    todo = lake.jobs(files, out, wanted, errors, beside)
     there = [job for job in todo if skip and job.there]
     todo = [job for job in todo if job not in there]
     code, failed, unknown = 0, 0, []
-    outcomes: Iterator[lake.Outcome] = _outcomes(todo, jobs)
-    for outcome in outcomes:
+    for outcome in _outcomes(todo, jobs):
         own_code = _exit_code(outcome, fail_on)
         code = max(code, own_code)
         failed += outcome.written is None
@@ -310,7 +299,7 @@ def _folder(
     return code
 
 
-def _outcomes(todo: Sequence[Any], jobs: int | None) -> Iterator[Any]:
+def _outcomes(todo: Sequence[Job], jobs: int | None) -> Iterator[Outcome]:
     """The result for each trace; a bar shows the progress of reading."""
     from clrevents.export.files.lake import export_side_by_side, export_trace
 
@@ -346,7 +335,7 @@ def _outcomes(todo: Sequence[Any], jobs: int | None) -> Iterator[Any]:
         meter.close()
 
 
-def _exit_code(outcome: Any, fail_on: FailOn) -> int:
+def _exit_code(outcome: Outcome, fail_on: options.FailOn) -> int:
     """Reports one trace's result on stderr; returns the exit code it would give on its own."""
     name = "standard input" if outcome.job.file == "-" else outcome.job.file
     if outcome.fault is not None:
@@ -354,12 +343,14 @@ def _exit_code(outcome: Any, fail_on: FailOn) -> int:
         return 2
     if outcome.error is not None:
         say(str(outcome.error))
-        return _code(outcome.error, fail_on)
+        code = exit_code_of(outcome.error)
+        return code if fail_on or code != DAMAGED else GOOD
     if damage := [problem for problem in outcome.problems if problem.severity == "damage"]:
         say(damage_sentence(name, damage))
     if outcome.lost:
         say(f"{name}: {lost_events(outcome.lost)}")
     written = outcome.written
+    assert written is not None
     sizes = counted(written.tables, "table"), counted(written.rows, "row"), counted(written.bytes, "byte")
     say(f"{outcome.job.folder}: {', '.join(sizes)}")
     _say_left_out(outcome.job.folder, written.left_out)
@@ -376,11 +367,3 @@ def _say_left_out(out: Path, left_out: Mapping[tuple[str, str], int]) -> None:
         named.append(f"{counted(len(ranked) - _LISTED, 'more kind')} (_trace.json has all)")
     events = counted(sum(left_out.values()), "event is", "events are")
     say(f"{out}: {events} in no table, with no layout or a payload that does not fit it: {', '.join(named)}")
-
-
-def _code(error: TraceError, fail_on: FailOn) -> int:
-    if isinstance(error, LookupError):
-        return 1
-    if isinstance(error, DamageError | PayloadError):
-        return 3 if fail_on else 0
-    return 2

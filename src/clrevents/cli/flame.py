@@ -6,8 +6,7 @@ Says which samples are shown, what is missing from them, and how sure their weig
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -15,88 +14,26 @@ import clrevents
 from clrevents._util.words import amount_text, counted
 from clrevents.analysis.framework.model.needs import BY_MACHINE, record_needs
 from clrevents.analysis.shared.samples.sample_collector import KINDS
-from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
+from clrevents.analysis.shared.samples.samples import FlameFormat, Samples, read_samples, stacked_events
 from clrevents.analysis.shared.samples.stack_shapes import SEPARATOR, StackShape, chosen_states
 from clrevents.analysis.shared.weights.allocations import ALLOC, NEEDED, NEEDED_RARE, certainty
 from clrevents.analysis.shared.weights.weighing import ON_PROCESSOR, SAFE_POINT_CAVEAT
 from clrevents.analysis.shared.weights.weight_fields import ALONE, CPU_TIME, OFF_CPU, event_and_weight
+from clrevents.cli import options
 from clrevents.cli.output import safe, say, write_file
-from clrevents.cli.reading import (
-    Reading,
-    against_option,
-    file_argument,
-    how_to_read,
-    process_option,
-    reading_options,
-    refuse_overwriting,
-    refuse_same_input,
-    thread_option,
-    usage_errors,
-    window_options,
-)
+from clrevents.cli.reading import Reading, refuse_overwriting, usage_errors
 from clrevents.errors import AmbiguousEventError, UnknownEventError
 from clrevents.export.file_formats import file_format, near_suffix
-from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, flame_bytes
 from clrevents.export.look import Look, summary
 from clrevents.schema.registry import short_event
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _SHOWN: Final = 8
 _RECORD: Final = record_needs((NEEDED, NEEDED_RARE))
 
 
-def _pattern(name: str, help: str) -> Callable[[F], F]:
+def _pattern(name: str, help: str) -> options.Option:
     return click.option(f"--{name}", multiple=True, metavar="PATTERN", help=f"{help} Repeatable.")
-
-
-def sampling_options(command: F) -> F:
-    """Which samples: `event`, `weight`, `process`, `threads`, `start`, `end`, `running`, `waiting`, `state`, `kind`,
-    `include`, `exclude`; and `raw`, `group`, `fold`, `fold_kernel`, `my_code` and `artefacts`, how their stacks are
-    shown."""
-    for option in (
-        click.option(
-            "--artefacts",
-            is_flag=True,
-            help="Keep the runtime's suspension and exception-dispatch frames, and those that dispatch async methods.",
-        ),
-        click.option("--my-code", is_flag=True, help="Leave out frames of the runtime and the framework."),
-        click.option(
-            "--fold-kernel",
-            is_flag=True,
-            help="Show the kernel's frames of a stack as one: the system call, page fault or interrupt.",
-        ),
-        _pattern("fold", "Remove methods that match from stacks; their weight goes to their callers."),
-        _pattern("exclude", "Only samples whose stacks have no method that matches."),
-        _pattern("include", "Only samples whose stacks have a method that matches."),
-        _pattern("group", "Show methods that match as one: PATTERN->NAME or PATTERN=>NAME."),
-        click.option(
-            "--kind",
-            type=click.Choice(KINDS),
-            help="Only samples whose innermost frame is this kind of code; only recordings of machines tell.",
-        ),
-        click.option("--state", metavar="STATE", help="Only threads in this state, such as lock or native."),
-        click.option("--waiting", is_flag=True, help="Only threads that were waiting, in a method known to wait."),
-        click.option("--running", is_flag=True, help="Only threads that were running managed code."),
-        click.option(
-            "--raw", is_flag=True, help="Show methods as the runtime writes them, prefixed with their module."
-        ),
-        window_options,
-        thread_option,
-        click.option(
-            "--by",
-            "--weight",
-            "weight",
-            metavar="alloc|exceptions|off-cpu|FIELD",
-            help="Weight by bytes allocated, exceptions thrown (ExceptionType: by type), time off a "
-            "processor, or a field of --event. "
-            "[default: 1 per event]",
-        ),
-        process_option,
-        click.option("--event", metavar="SELECTOR", help="Use this event's stacks. [default: the sample profiler's]"),
-    ):
-        command = option(command)
-    return command
 
 
 class Chosen(NamedTuple):
@@ -228,7 +165,7 @@ _OPENS: Final[dict[str, str]] = {
 
 
 @click.command(name="flame")
-@file_argument
+@options.file
 @click.option("-o", "--output", "out", required=True, metavar="OUT", help="The file to write; - for standard output.")
 @click.option(
     "-f", "--format", "format", type=click.Choice(FLAME_FORMATS), help="Format of OUT. [default: by its suffix]"
@@ -237,19 +174,54 @@ _OPENS: Final[dict[str, str]] = {
 @click.option("--cpu", is_flag=True, help="Draw processor time, where the operating system's counts were recorded.")
 @click.option("--off-cpu", is_flag=True, help="Draw what threads were off a processor for; Linux recordings only.")
 @click.option("--logical", is_flag=True, help="Follow tasks and awaits to where they were created.")
-@against_option("Another trace: show what changed since; html only.")
-@sampling_options
-@reading_options(beside=True, symbols=True)
+@options.against("Another trace: show what changed since; html only.")
+@click.option("--event", metavar="SELECTOR", help="Use this event's stacks. [default: the sample profiler's]")
+@options.process
+@click.option(
+    "--by",
+    "--weight",
+    "weight",
+    metavar="alloc|exceptions|off-cpu|FIELD",
+    help="Weight by bytes allocated, exceptions thrown (ExceptionType: by type), time off a processor, or a field of "
+    "--event. [default: 1 per event]",
+)
+@options.threads
+@options.window
+@click.option("--raw", is_flag=True, help="Show methods as the runtime writes them, prefixed with their module.")
+@click.option("--running", is_flag=True, help="Only threads that were running managed code.")
+@click.option("--waiting", is_flag=True, help="Only threads that were waiting, in a method known to wait.")
+@click.option("--state", metavar="STATE", help="Only threads in this state, such as lock or native.")
+@click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    help="Only samples whose innermost frame is this kind of code; only recordings of machines tell.",
+)
+@_pattern("group", "Show methods that match as one: PATTERN->NAME or PATTERN=>NAME.")
+@_pattern("include", "Only samples whose stacks have a method that matches.")
+@_pattern("exclude", "Only samples whose stacks have no method that matches.")
+@_pattern("fold", "Remove methods that match from stacks; their weight goes to their callers.")
+@click.option(
+    "--fold-kernel",
+    is_flag=True,
+    help="Show the kernel's frames of a stack as one: the system call, page fault or interrupt.",
+)
+@click.option("--my-code", is_flag=True, help="Leave out frames of the runtime and the framework.")
+@click.option(
+    "--artefacts",
+    is_flag=True,
+    help="Keep the runtime's suspension and exception-dispatch frames, and those that dispatch async methods.",
+)
+@options.reading(options.beside, options.symbols)
 def command(
     file: str,
     out: str,
-    format: Any,
+    format: FlameFormat | None,
     merge_threads: bool,
     cpu: bool,
     off_cpu: bool,
     against: str | None,
     raw: bool,
-    **options: Any,
+    **given: Any,
 ) -> int:
     """Write a flame graph of where time is spent, or of what allocates, throws or waits.
 
@@ -273,30 +245,28 @@ def command(
     The sample profiler records each managed thread, running or waiting: widths are wall-clock time. --running and
     --waiting select one of these.
     """
-    format = format or file_format(out, "flame")
-    if format is None:
+    kind = format or file_format(out, "flame")
+    if kind not in FLAME_FORMATS:
         near = near_suffix(out, "flame")
         meant = f"; did you mean {near!r}? Else" if near else ";"
         raise click.UsageError(f"cannot tell the format of {out} by its suffix{meant} use -f {'|'.join(FLAME_FORMATS)}")
-    refuse_overwriting(out, file)
+    refuse_overwriting(out, file, against)
     own = [("--cpu", CPU_TIME)] * cpu + [("--off-cpu", OFF_CPU)] * off_cpu
-    if own and (options["event"] or options["weight"] or own[1:]):
+    if own and (given["event"] or given["weight"] or own[1:]):
         raise click.UsageError(f"{own[-1][0]} is a weight of its own; use it without --cpu, --by and --event")
-    how = how_to_read(options)
-    chosen = Chosen(**options)
+    how = options.how_to_read(given)
+    chosen = Chosen(**given)
     chosen = chosen._replace(weight=own[0][1]) if own else chosen
-    before, before_name, worst = None, "", 0
+    before, worst = None, 0
     if against is not None:
-        if format != "html":
-            raise click.UsageError(f"two traces are compared on a page only; use -f html, not {format}")
+        if kind != "html":
+            raise click.UsageError(f"two traces are compared on a page only; use -f html, not {kind}")
         if chosen.threads:
             raise click.UsageError("numbers of threads mean nothing in another trace; use --against without --thread")
-        refuse_same_input(file, against)
-        refuse_overwriting(out, against)
         with Reading(against, **{**how, "beside": None}) as other:
             before_name = os.path.basename(other.name)
             try:
-                before = samples_of(other, chosen)
+                before = before_name, samples_of(other, chosen)
             except (click.UsageError, UnknownEventError, AmbiguousEventError) as error:
                 raise click.UsageError(safe(f"{before_name}: {error}")) from None
             worst = other.finish()
@@ -304,15 +274,10 @@ def command(
         samples = samples_of(reading, chosen)
         title = os.path.basename(reading.name)
         look = Look(title, f"clrevents {clrevents.__version__}", merge_threads, raw, reading.trace.info.start)
-        pack = out.lower().endswith(".gz")
-        if before is None:
-            data = flame_bytes(samples, format, look, pack)
-        else:
-            look = look._replace(title=f"{title} compared with {before_name}")
-            with usage_errors(ValueError):
-                data = compared_bytes(samples, before, before_name, look, pack)
+        with usage_errors(ValueError):
+            data = flame_bytes(samples, kind, look, out.lower().endswith(".gz"), before)
         code = max(worst, reading.finish())
-        write_file(out, data, f"{in_all(samples)}{_OPENS.get(format, '')}", [file, how["beside"], against])
+        write_file(out, data, f"{in_all(samples)}{_OPENS.get(kind, '')}", [file, how["beside"], against])
         say_how_sure(samples, chosen.weight)
         say_what_is_missing(samples)
         return code

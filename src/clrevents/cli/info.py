@@ -19,18 +19,9 @@ from clrevents.analysis.framework.model.needs import record_needs, recordable
 from clrevents.analysis.framework.run.answerable import asked_and_needed
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.cli.output import Output, record_lines, safe, wide_option
-from clrevents.cli.reading import (
-    FailOn,
-    Reading,
-    ReadingMany,
-    errors_option,
-    fail_on_option,
-    jobs_option,
-    means_many,
-    refuse_many_with,
-    with_option,
-)
+from clrevents.cli import options
+from clrevents.cli.output import Output, record_lines, safe
+from clrevents.cli.reading import Reading, ReadingMany, means_many, refuse_many_with
 from clrevents.cli.report_rows import write_rows
 from clrevents.errors import ErrorMode
 
@@ -54,14 +45,12 @@ _MANY: Final = ("trace", "process_id", "start", "duration_ns", "events", "lost",
 @click.option("--providers", "part", flag_value="providers", help="Show each provider with its level and keywords.")
 @click.option("--threads", "part", flag_value="threads", help="Show each thread, busiest first.")
 @click.option("--processes", "part", flag_value="processes", help="Show each process that the Linux recorder tells of.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print everything as one JSON object; for many traces, one per line."
-)
-@jobs_option
-@wide_option
-@with_option
-@errors_option
-@fail_on_option("damage")
+@options.json("Print everything as one JSON object; for many traces, one per line.")
+@options.jobs
+@options.wide
+@options.beside
+@options.errors
+@options.fail_on("damage")
 def command(
     files: tuple[str, ...],
     part: str | None,
@@ -69,7 +58,7 @@ def command(
     jobs: int | None,
     beside: str | None,
     errors: ErrorMode,
-    fail_on: FailOn,
+    fail_on: options.FailOn,
 ) -> int:
     """Show what a trace is, whether it can be trusted, and which reports have data.
 
@@ -105,7 +94,7 @@ def command(
         return code
 
 
-def _many(files: Sequence[str], as_json: bool, jobs: int | None, errors: ErrorMode, fail_on: FailOn) -> int:
+def _many(files: Sequence[str], as_json: bool, jobs: int | None, errors: ErrorMode, fail_on: options.FailOn) -> int:
     """A line for each trace: a few facts, or the object that it gives alone."""
     from clrevents.fleet.questions import OverviewRow
 

@@ -7,25 +7,18 @@ from typing import Any
 import click
 
 from clrevents._util.words import counted, duration_text
+from clrevents.cli import options
 from clrevents.cli.output import safe, say
-from clrevents.cli.reading import (
-    Reading,
-    file_argument,
-    how_to_read,
-    reading_options,
-    refuse_overwriting,
-    refuse_same_input,
-    trace_output_option,
-)
+from clrevents.cli.reading import Reading, refuse_overwriting
 from clrevents.rewrite import join
 
 
 @click.command(name="join")
-@file_argument
+@options.file
 @click.argument("other", metavar="OTHER")
-@trace_output_option()
-@reading_options()
-def command(file: str, other: str, out: str, **options: Any) -> int:
+@options.trace_output()
+@options.reading()
+def command(file: str, other: str, out: str, **given: Any) -> int:
     """Write FILE, of the Linux recorder, and OTHER, EventPipe's recording of the same run, as one trace.
 
     \b
@@ -36,10 +29,8 @@ def command(file: str, other: str, out: str, **options: Any) -> int:
 
     For one question, most commands take OTHER as --with OTHER.
     """
-    refuse_same_input(file, other)
-    refuse_overwriting(out, file)
-    refuse_overwriting(out, other)
-    reading = how_to_read(options)
+    refuse_overwriting(out, file, other)
+    reading = options.how_to_read(given)
     with Reading(file, **reading) as own, Reading(other, **reading) as theirs:
         try:
             done = join(own.trace, theirs.trace, out)

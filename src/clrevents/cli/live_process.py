@@ -10,12 +10,12 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from clrevents.cli.output import say
-from clrevents.cli.reading import port_option, running_option, usage_errors
+from clrevents.cli.reading import usage_errors
 from clrevents.diagnostics.discovery import find_process
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.faults import DiagnosticsError
@@ -36,8 +36,6 @@ from clrevents.schema.registry import ASYNC, RUNTIME, TPL
 if TYPE_CHECKING:
     from clrevents.analysis.framework.model.needs import Need
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 DOCTOR: Final = "doctor"
 """Stands for all reports that its rules read."""
 _LOOK: Final = 0.25
@@ -46,16 +44,6 @@ _PATIENCE: Final = 2.0
 _DEFAULT: Final = "System.Runtime"
 _LISTED: Final = "InstrumentPublished"
 _ALL_LISTED: Final = "InitialInstrumentEnumerationComplete"
-
-
-def process_options(command: F) -> F:
-    """Which process."""
-    name = click.option("--name", metavar="NAME", help="The running process with this name.")
-    port = port_option(
-        "A port that the process connects to (DOTNET_DiagnosticPorts=PORT); with ,connect, a port that it listens on. "
-        "A path, or HOST:PORT."
-    )
-    return running_option("A running process, by id or name.")(name(port(command)))
 
 
 class StopCount:
@@ -167,11 +155,6 @@ def asked_profile(
         # Names are wanted by everybody; only what asks for less alone gets less.
         rundown = chosen[0].rundown if len(chosen) == 1 and not named else True
         return Profile(",".join(p.name for p in chosen), "", (*named, *rest), "", tuple(fed), rundown)
-
-
-def split_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """The values of an option that may be repeated, and may have commas."""
-    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
 
 
 def on_terminal() -> bool:

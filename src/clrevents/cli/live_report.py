@@ -6,11 +6,10 @@ every second, until Ctrl-C. Lengths of time are `10s`, `1.5m`, `2h`, or as dotne
 
 from __future__ import annotations
 
-import re
 import sys
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -20,15 +19,10 @@ from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.cli.output import safe, say
-from clrevents.cli.reading import port_option, running_option
 
 _EVERY: Final = 1.0
 _LISTING: Final = 1.0
 """How long a process may take to list what it has, in seconds."""
-F = TypeVar("F", bound=Callable[..., Any])
-_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|)")
-_UNITS: Final = {"ms": 0.001, "": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
-_CLOCK: Final = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+):(\d+)")
 UNCOUNTED: Final = "processor time was not recorded"
 
 
@@ -56,17 +50,6 @@ class LiveQuestion(NamedTuple):
     def listing(self) -> LiveQuestion:
         """The same for as long as a process needs to list what it has."""
         return self if self.duration is not None or not self.wanted else self._replace(duration=_LISTING)
-
-
-def live_options(default: str = "every second, until Ctrl-C") -> list[Callable[..., object]]:
-    """What every report takes to be about a running process; without a time limit it answers as `default` says."""
-    return [
-        running_option("Instead of FILE: a running process, by id or name."),
-        port_option("Instead of FILE: as for `collect`."),
-        duration_option(f"For a process: answer after this time, 10s or 5m. [default: {default}]"),
-        click.option("--providers", multiple=True, metavar="LIST", help="For a process: also record these."),
-        processor_option,
-    ]
 
 
 def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> Iterator[tuple[Answer[object], bool]]:
@@ -114,48 +97,3 @@ def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> I
         if live.uncounted is not None:
             say(safe(f"{UNCOUNTED}: {live.uncounted}"))
         yield feed.finish(live.decoder)[name], True
-
-
-class DurationType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
-    """Seconds, of `10s`, `1.5m`, `2h`, `10`, or `dd:hh:mm:ss`."""
-
-    name = "TIME"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, float):
-            return value
-        text = str(value).strip()
-        if match := _DURATION.fullmatch(text):
-            seconds = float(match[1]) * _UNITS[match[2]]
-        elif match := _CLOCK.fullmatch(text):
-            days, hours, minutes, rest = (int(part or 0) for part in match.groups())
-            seconds = float(((days * 24 + hours) * 60 + minutes) * 60 + rest)
-        else:
-            self.fail(f"{text!r} is not a duration: use 30s, 5m, 1.5h or dd:hh:mm:ss", param, ctx)
-        if seconds <= 0:
-            self.fail("it must be more than zero", param, ctx)
-        return seconds
-
-
-class IntervalType(DurationType):
-    """The same, or None for `off`."""
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return None if value in (None, "off") else super().convert(value, param, ctx)
-
-
-def processor_option(command: F) -> F:
-    """How often processor time is read."""
-    return click.option(
-        "--processor",
-        type=IntervalType(),
-        default="50ms",
-        show_default=True,
-        metavar="TIME|off",
-        help="How often to read the processor time of a process's threads; Linux only.",
-    )(command)
-
-
-def duration_option(text: str) -> Callable[[F], F]:
-    """For how long."""
-    return click.option("--duration", type=DurationType(), metavar="TIME", help=text)

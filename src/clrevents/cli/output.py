@@ -10,27 +10,34 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import Final, TypeVar
+from typing import Final
 
 import click
 
 from clrevents._util.fitting import Fitted, Kind, TextColumn, fitted_table, wrapped
 from clrevents._util.words import safe as safe
+from clrevents.cli.options import PIPED, given_wide
+from clrevents.errors import DamageError, PayloadError, TraceError
 
-F = TypeVar("F", bound=Callable[..., object])
-
+GOOD, USAGE, UNREADABLE, DAMAGED, UNMET, UNTOLD, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+"""Exit codes. `DAMAGED` is for all that makes a trace unreliable, and for a recording that lacks something; `UNMET` is
+for a condition that does not hold, `UNTOLD` for one of which that cannot be told."""
 _BATCH: Final = 1000
-_PIPED: Final = 120
-"""How wide tables are where there is no terminal."""
-_WIDE: Final = "clrevents.wide"
 # No characters, which stand for styles until a line is written: text from a trace can make itself bold at most.
 _BOLD, _DIM, _PLAIN = "\ufdd0", "\ufdd1", "\ufdd2"
 _CODES: Final = {_BOLD: "\x1b[1m", _DIM: "\x1b[2m", _PLAIN: "\x1b[0m"}
 _STYLES: Final = re.compile("[\ufdd0-\ufdd2]")
 _PIECES: Final = 1 << 7
+
+
+def exit_code_of(error: TraceError) -> int:
+    """The exit code of a command that this error ends."""
+    if isinstance(error, LookupError):
+        return USAGE
+    return DAMAGED if isinstance(error, DamageError | PayloadError) else UNREADABLE
 
 
 def say(text: str, record: str = "") -> None:
@@ -52,16 +59,6 @@ def terminal_width(otherwise: int = 80) -> int:
     import shutil
 
     return shutil.get_terminal_size((otherwise, 24)).columns
-
-
-def wide_option(command: F) -> F:
-    """Whether tables have room for everything."""
-
-    def keep(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-        ctx.meta[_WIDE] = wanted
-
-    help = f"Show names in full and all columns; else lines end at the terminal's width, or {_PIPED} in a pipe."
-    return click.option("--wide", is_flag=True, expose_value=False, callback=keep, help=help)(command)
 
 
 def record_lines(providers: str, width: int | None) -> list[str]:
@@ -164,8 +161,7 @@ class Output:
     @property
     def table_width(self) -> int | None:
         """How wide a table of long names may be, in a pipe too; None if all was asked for."""
-        context = click.get_current_context(silent=True)
-        return None if context is not None and context.meta.get(_WIDE) else terminal_width(_PIPED)
+        return None if given_wide() else terminal_width(PIPED)
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Write names and values, one per line; on a terminal, long values are wrapped below themselves."""
@@ -193,34 +189,18 @@ class Output:
         rows: Sequence[Sequence[str]],
         right: Collection[str] = (),
         *,
-        names: Collection[str] = (),
-        whole: Collection[str] = (),
         keep: Collection[str] = (),
     ) -> None:
-        """Write columns under headings: those named in `right` are numbers, those in `names` are names, others are
-        texts.
+        """Write columns under headings: those named in `right` are numbers, others are texts.
 
-        If a terminal has no room for all, names and texts are shortened, except those in `whole`; columns are dropped
-        from the right, those in `keep` last.
+        If a terminal has no room for all, texts are shortened and columns dropped from the right, those in `keep` last.
         """
-        columns = []
-        for place, title in enumerate(head):
-            kind: Kind = (
-                "number" if title in right else "word" if title in whole else "name" if title in names else "text"
-            )
-            columns.append(TextColumn(title, [safe(row[place]) for row in rows], kind, 0 if title in keep else 2))
+        kinds: list[Kind] = ["number" if title in right else "text" for title in head]
+        columns = [
+            TextColumn(title, [safe(row[place]) for row in rows], kinds[place], 0 if title in keep else 2)
+            for place, title in enumerate(head)
+        ]
         self.fitted(fitted_table(columns, self.width))
-
-    def filled(
-        self,
-        head: Sequence[str],
-        rows: Sequence[Sequence[str]],
-        right: Collection[str] = (),
-        names: Collection[str] = (),
-    ) -> None:
-        """Like `table`, without columns (other than marks) in which every row has at most a dash."""
-        kept = [i for i, name in enumerate(head) if not name or any(row[i] not in ("", "-") for row in rows)]
-        self.table([head[i] for i in kept], [[row[i] for i in kept] for row in rows], right, names=names)
 
     def fitted(self, table: Fitted, more: str = "") -> None:
         """Write a table that was made to fit, and in one line what had no room; `more` says how to see it."""

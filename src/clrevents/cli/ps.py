@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from clrevents.cli import options
 from clrevents.cli.output import Output, say
 from clrevents.diagnostics.discovery import processes
 from clrevents.diagnostics.dotnet_process import Process
@@ -13,10 +14,12 @@ from clrevents.diagnostics.runtime_requests import RuntimeInfo, info
 
 _PATIENCE = 2.0
 _OLD = "3.x"
+_SHOWN = ("pid", "name", "version", "user", "note", "command_line")
+"""For people, but for columns of dashes."""
 
 
 @click.command(name="ps")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.json("Print one JSON object.")
 def command(as_json: bool) -> int:
     """List the running .NET processes: their ids, names, versions and command lines.
 
@@ -30,42 +33,37 @@ def command(as_json: bool) -> int:
     are listed for root, with their ids outside the container. Processes started with DOTNET_EnableDiagnostics=0 are not
     listed.
     """
-    listed = [(process, *_asked(process)) for process in processes()]
+    listed = [_asked(process) for process in processes()]
     with Output() as out:
         if as_json:
-            rows = [_row(*one) for one in listed]
-            out.json({"schema": "clrevents.ps/1", "processes": rows})
+            out.json({"schema": "clrevents.ps/1", "processes": [row for row, _ in listed]})
         elif listed:
-            head = ["pid", "name", "version", "user", "note", "command line"]
-            out.filled(head, [_texts(*one) for one in listed], {"pid"})
+            texts = [
+                [str(row[name] or "-") for name in _SHOWN]
+                for row in ({**row, "name": row["name"] or "?", "note": note} for row, note in listed)
+            ]
+            told = [place for place in range(len(_SHOWN)) if any(row[place] != "-" for row in texts)]
+            head = [_SHOWN[place].replace("_", " ") for place in told]
+            out.table(head, [[row[place] for place in told] for row in texts], {"pid"})
         else:
             say("no .NET process found; `clrevents ps --help` says which processes cannot be listed")
     return 0
 
 
-def _asked(process: Process) -> tuple[RuntimeInfo | None, str, str]:
-    """Its own description, its version, and any remark."""
-    if process.closed:
-        return None, "", "another user's"
-    where = "in another namespace" if process.elsewhere else ""
+def _asked(process: Process) -> tuple[dict[str, object], str]:
+    """What is known of it, and any remark."""
+    about: RuntimeInfo | None = None
+    version, note = "", "in another namespace" if process.elsewhere else ""
     try:
-        answer = run(info(process.endpoint), "process information", _PATIENCE)
+        if process.closed:
+            note = "another user's"
+        else:
+            about = run(info(process.endpoint), "process information", _PATIENCE)
+            version = about.runtime_version or "5.0"
     except DiagnosticsError as error:
-        return None, _OLD if error.hresult else "", where or ("" if error.hresult else "does not answer")
-    return answer, answer.runtime_version or "5.0", where
-
-
-def _line(process: Process, about: RuntimeInfo | None) -> str:
-    return " ".join(process.command_line) or (about.command_line if about else None) or ""
-
-
-def _texts(process: Process, about: RuntimeInfo | None, version: str, note: str) -> list[str]:
-    name = process.name or (about.entry_assembly if about else None) or "?"
-    return [str(process.pid), name, version or "-", process.user or "-", note or "-", _line(process, about)]
-
-
-def _row(process: Process, about: RuntimeInfo | None, version: str, note: str) -> dict[str, object]:
-    return {
+        version, note = _OLD if error.hresult else "", note or ("" if error.hresult else "does not answer")
+    command_line = " ".join(process.command_line) or (about.command_line if about else None) or ""
+    row: dict[str, object] = {
         "pid": process.pid,
         "name": process.name or (about.entry_assembly if about else None),
         "version": version or None,
@@ -73,6 +71,7 @@ def _row(process: Process, about: RuntimeInfo | None, version: str, note: str) -
         "elsewhere": process.elsewhere,
         "closed": process.closed,
         "address": str(process.endpoint),
-        "command_line": _line(process, about),
+        "command_line": command_line,
         "architecture": about.architecture if about else None,
     }
+    return row, note

@@ -10,22 +10,9 @@ from typing import Final
 import click
 
 from clrevents._util.words import counted
+from clrevents.cli import options
 from clrevents.cli.output import Output, safe, say
-from clrevents.cli.reading import (
-    FailOn,
-    Reading,
-    ReadingMany,
-    errors_option,
-    fail_on_option,
-    jobs_option,
-    limit_option,
-    means_many,
-    process_option,
-    refuse_many_with,
-    spreadsheet_option,
-    symbols_option,
-    with_option,
-)
+from clrevents.cli.reading import Reading, ReadingMany, means_many, refuse_many_with
 from clrevents.errors import ErrorMode
 from clrevents.export.files.answers import (
     answer_columns,
@@ -44,17 +31,17 @@ _LONG: Final = 300
 @click.command(name="query")
 @click.argument("traces", nargs=-1, required=True, metavar="FILE...")
 @click.argument("sql", metavar="SQL")
-@click.option("--json", "as_json", is_flag=True, help="Print each row as a JSON object, one per line.")
+@options.json("Print each row as a JSON object, one per line.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a header line.")
-@limit_option(f"Print at most N rows. [default: {_SHOWN}; all with --json or --csv]")
-@jobs_option
-@process_option
-@with_option
-@symbols_option
+@options.limit(f"Print at most N rows. [default: {_SHOWN}; all with --json or --csv]")
+@options.jobs
+@options.process
+@options.beside
+@options.symbols
 @click.option("--files", is_flag=True, help="Allow the SQL to read and write files, and to change settings.")
-@spreadsheet_option
-@errors_option
-@fail_on_option("damage")
+@options.spreadsheet
+@options.errors
+@options.fail_on("damage")
 def command(
     traces: tuple[str, ...],
     sql: str,
@@ -68,7 +55,7 @@ def command(
     files: bool,
     spreadsheet: bool,
     errors: ErrorMode,
-    fail_on: FailOn,
+    fail_on: options.FailOn,
 ) -> int:
     """Query a trace, or many, in SQL (duckdb), with a table per event.
 

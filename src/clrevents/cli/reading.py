@@ -1,4 +1,4 @@
-"""Shared by all commands that read a trace: options, notices, progress and exit codes.
+"""Shared by all commands that read a trace: notices, progress and exit codes.
 
 Opens the trace and reports what makes it unreliable; the rest is up to the subcommands.
 """
@@ -13,16 +13,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 import clrevents
 from clrevents._util.meter import Meter
 from clrevents._util.words import counted, lost_events
+from clrevents.cli.options import FailOn, given_trace
 from clrevents.cli.output import safe, say
 from clrevents.errors import (
-    ERROR_MODES,
     UNENDED,
     DamageError,
     ErrorMode,
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from clrevents.analysis.about.checking import ProblemRow
     from clrevents.trace import FilterOptions
 
-F = TypeVar("F", bound=Callable[..., Any])
-FailOn = frozenset[str]
-
 _OF_MANY: Final = (
     "this command reads one trace; 'clrevents info', 'query', 'export' and the reports read many, as does "
     "clrevents.open_many"
@@ -48,204 +45,12 @@ _PATTERN: Final = re.compile(r"[*?]|\[.+\]")
 _SHOWN: Final = 8
 _LISTED: Final = 10
 """Of many traces that cannot be read."""
-_TRACE: Final = "clrevents.trace"
-_KINDS: Final = ("damage", "loss", "problem", "end", "none")
-
-
-class _FailOnType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
-    name = "KINDS"
-
-    def __init__(self, *also: str) -> None:
-        self.kinds = (*_KINDS, *also)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> FailOn:
-        if isinstance(value, frozenset):
-            return value
-        kinds = [kind.strip() for kind in str(value).split(",")]
-        unknown = [kind for kind in kinds if kind not in self.kinds]
-        if unknown:
-            self.fail(f"{unknown[0]!r} is not one of {', '.join(self.kinds)}", param, ctx)
-        if "none" in kinds and len(set(kinds)) > 1:
-            self.fail("'none' cannot be combined with others", param, ctx)
-        return frozenset(kinds) - {"none"}
-
-
-def file_argument(command: F) -> F:
-    """The trace: a path, a URL, or - for standard input."""
-    return click.argument("file", metavar="FILE")(command)
-
-
-def with_option(command: F) -> F:
-    """Another recording of the same run: `beside`."""
-    return click.option(
-        "--with",
-        "beside",
-        metavar="FILE",
-        help="Join this other recording of the same run: EventPipe's, with the Linux recorder's FILE.",
-    )(command)
-
-
-def symbols_option(command: F) -> F:
-    """Where symbol files are: `symbols`, folders or files."""
-    return click.option(
-        "--symbols",
-        multiple=True,
-        type=click.Path(exists=True),
-        metavar="PATH",
-        help="Name native code of Linux recordings, and NativeAOT programs, by ELF and debug files of the same build: "
-        "a folder or a file; repeatable.",
-    )(command)
 
 
 def refuse_many_with(beside: str | None, many: bool) -> None:
     """Raises UsageError if `--with` is given for several traces."""
     if beside is not None and many:
         raise click.UsageError("--with takes one FILE: it is another recording of the same run")
-
-
-def process_option(command: F) -> F:
-    """Which process: `process`, a name or a number."""
-    return click.option("--process", metavar="NAME|NUMBER", help="Only this process.")(command)
-
-
-def format_option(command: F) -> F:
-    """Text, or Markdown: `form`."""
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(("text", "md")),
-        default="text",
-        show_default=True,
-        help="md: Markdown, as a comment on a pull request.",
-    )(command)
-
-
-def spreadsheet_option(command: F) -> F:
-    """Whether to escape texts in CSV that look like formulas."""
-    return click.option(
-        "--spreadsheet",
-        is_flag=True,
-        help=(
-            "In CSV, put an apostrophe before texts that begin with = + - @, so spreadsheets do not run them as "
-            "formulas."
-        ),
-    )(command)
-
-
-def trace_option(command: F) -> F:
-    """Which of several traces in one file: `given_trace`."""
-    return click.option(
-        "--trace",
-        type=click.IntRange(min=1),
-        metavar="N",
-        expose_value=False,
-        callback=lambda context, _, number: context.meta.update({_TRACE: number}),
-        help="The file's trace of this number, where several follow each other.",
-    )(command)
-
-
-def given_trace() -> int:
-    """The number of the trace that the command is about."""
-    context = click.get_current_context(silent=True)
-    return (context and context.meta.get(_TRACE)) or 1
-
-
-def errors_option(command: F) -> F:
-    """How damage affects the reading; and which trace it is that is read."""
-    return click.option(
-        "--errors",
-        type=click.Choice(ERROR_MODES),
-        default="salvage",
-        show_default=True,
-        help="salvage: continue after damage. report: stop there. strict: also stop at a payload that does not fit.",
-    )(trace_option(command))
-
-
-def fail_on_option(default: str, also: str | None = None) -> Callable[[F], F]:
-    """What makes the command exit with 3; `also` is one more kind, which the command itself looks for."""
-    return click.option(
-        "--fail-on",
-        type=_FailOnType(*([also] if also else [])),
-        multiple=True,
-        default=[default],
-        show_default=True,
-        callback=lambda _context, _option, kinds: frozenset().union(*kinds),
-        help="Exit with 3 on these, comma-separated or repeated: damage (the file is damaged), loss (events were lost "
-        "while recording), problem (damage, or a payload that does not fit its layout), end (the end is missing), none."
-        + (f" Also: {also} (the trace has no data for the report)." if also else ""),
-    )
-
-
-def against_option(help: str) -> Callable[[F], F]:
-    """What it is compared with: `against`."""
-    return click.option("--against", metavar="BASE", help=help)
-
-
-def running_option(help: str) -> Callable[[F], F]:
-    """Which running process: `live_process`."""
-    return click.option("-p", "--process-id", "--pid", "live_process", metavar="PID", help=help)
-
-
-def port_option(help: str) -> Callable[[F], F]:
-    """Through which port it is reached: `port`."""
-    return click.option("--diagnostic-port", "--dport", "port", metavar="PORT[,connect]", help=help)
-
-
-def trace_output_option(required: bool = True) -> Callable[[F], F]:
-    """The trace that is written: `out`."""
-    help = "The trace to write; compressed if it ends in .gz."
-    return click.option("-o", "--output", "out", required=required, metavar="OUT", help=help)
-
-
-def window_options(command: F) -> F:
-    """Which time: `start` and `end`."""
-    end = click.option("--end", metavar="WHEN", help="End time, exclusive.")
-    help = "Start time: 1.5s, 200ms, 50%, or a date with a time zone."
-    return click.option("--start", metavar="WHEN", help=help)(end(command))
-
-
-def thread_option(command: F) -> F:
-    """Which threads: `threads`."""
-    numbers = click.IntRange(0, 2**64 - 1)
-    help = "Only this thread; repeatable."
-    return click.option("--thread", "threads", type=numbers, multiple=True, metavar="NUMBER", help=help)(command)
-
-
-def filter_options(command: F) -> F:
-    """Which events: `Reading.filters` takes them."""
-    help = "Only this provider: its name, a short name (runtime) or a pattern."
-    chosen = thread_option(process_option(window_options(command)))
-    return click.option("--provider", metavar="NAME", help=help)(chosen)
-
-
-def limit_option(help: str, default: int | None = None, least: int = 0) -> Callable[[F], F]:
-    """How many: `limit`."""
-    range = click.IntRange(min=least)
-    return click.option(
-        "-n", "--limit", type=range, default=default, show_default=default is not None, metavar="N", help=help
-    )
-
-
-def jobs_option(command: F) -> F:
-    """How many of many traces are read at once: `jobs`."""
-    help = "Read N traces in parallel. [default: all cores]"
-    return click.option("--jobs", type=click.IntRange(min=1), metavar="N", help=help)(command)
-
-
-def reading_options(beside: bool = False, symbols: bool = False, fail_on: str = "damage") -> Callable[[F], F]:
-    """How FILE is read: `how_to_read` takes them."""
-
-    def decorate(command: F) -> F:
-        command = errors_option(fail_on_option(fail_on)(command))
-        command = symbols_option(command) if symbols else command
-        return with_option(command) if beside else command
-
-    return decorate
-
-
-def how_to_read(options: dict[str, Any]) -> dict[str, Any]:
-    """Takes what `reading_options` gave a command from its options, for `Reading`."""
-    return {name: options.pop(name) for name in ("errors", "beside", "symbols", "fail_on") if name in options}
 
 
 def usage_error(error: Exception) -> click.UsageError:
@@ -501,26 +306,23 @@ def trace_source(file: str) -> Any:
     return stdin
 
 
-def refuse_overwriting(out: str | os.PathLike[str], file: str) -> None:
-    """Raises UsageError if OUT is FILE, even through a link or standard input."""
+def refuse_overwriting(out: str | os.PathLike[str] | None, *files: str | None) -> None:
+    """Raises UsageError if OUT is one of the traces, even through a link or standard input, or if two of these are
+    standard input."""
     # Few commands write a file.
     from clrevents._util.outputs import refuse_replacing
 
-    input_file: str | int | None = file
-    if file == "-":
+    if files.count("-") > 1:
+        raise click.UsageError("only one of the traces can be standard input")
+    inputs: list[str | int | None] = [*files]
+    if "-" in files:
         # Standard input may be absent, or a file object without a descriptor.
         with suppress(AttributeError, OSError, ValueError):
-            input_file = sys.stdin.fileno()
+            inputs[files.index("-")] = sys.stdin.fileno()
     try:
-        refuse_replacing(out, input_file)
+        refuse_replacing("" if out is None else out, *inputs)
     except ValueError:
         raise click.UsageError("OUT is the trace itself; write to another file") from None
-
-
-def refuse_same_input(file: str, against: str) -> None:
-    """Raises UsageError if both traces would come from standard input."""
-    if file == against == "-":
-        raise click.UsageError("only one of the two traces can be standard input")
 
 
 def damage_sentence(name: str, damage: Sequence[Problem | ProblemRow]) -> str:

@@ -11,23 +11,15 @@ import click
 
 from clrevents._util.outputs import whole_file
 from clrevents._util.words import counted
-from clrevents.cli.output import Output, say
-from clrevents.cli.reading import (
-    Reading,
-    file_argument,
-    how_to_read,
-    reading_options,
-    refuse_overwriting,
-    trace_output_option,
-)
+from clrevents.cli import options
+from clrevents.cli.output import DAMAGED, Output, say
+from clrevents.cli.reading import Reading, refuse_overwriting
 from clrevents.rewrite import Redacted, redact, redaction_rules
-
-_LEFT = 3
 
 
 @click.command(name="redact")
-@file_argument
-@trace_output_option(required=False)
+@options.file
+@options.trace_output(required=False)
 @click.option("--keep", multiple=True, metavar="FIELD", help="Keep FIELD, or PROVIDER/EVENT.FIELD; repeatable.")
 @click.option("--field", "fields", multiple=True, metavar="REGEX", help="Also replace fields whose name matches.")
 @click.option("--text", "texts", multiple=True, metavar="REGEX", help="Also replace texts and names that match.")
@@ -41,7 +33,7 @@ _LEFT = 3
 @click.option(
     "--check", multiple=True, metavar="WORD", help="Write nothing if WORD remains, in any encoding; repeatable."
 )
-@reading_options()
+@options.reading()
 def command(
     file: str,
     out: str | None,
@@ -54,7 +46,7 @@ def command(
     rules: bool,
     report: str | None,
     check: tuple[str, ...],
-    **options: Any,
+    **given: Any,
 ) -> int:
     """Write the same trace with only those texts that are on an allow-list.
 
@@ -66,18 +58,18 @@ def command(
     Before sharing a trace:
         clrevents redact app.nettrace -o public.nettrace.gz --check acme
     """
-    for option, patterns in (("--field", fields), ("--text", texts)):
-        for pattern in patterns:
-            _refuse_wrong(option, pattern)
+    for option, pattern in (*(("--field", one) for one in fields), *(("--text", one) for one in texts)):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise click.BadParameter(f"{pattern!r} is not a regular expression: {error}", param_hint=option) from None
     if rules == bool(out):
         raise click.UsageError("give either -o OUT or --rules")
-    if out is not None:
-        refuse_overwriting(out, file)
-    if report is not None:
-        refuse_overwriting(report, file)
+    refuse_overwriting(out, file)
+    refuse_overwriting(report, file)
     if out is not None and report is not None and os.path.realpath(out) == os.path.realpath(report):
         raise click.UsageError("OUT and the report are the same file")
-    with Reading(file, **how_to_read(options)) as reading:
+    with Reading(file, **options.how_to_read(given)) as reading:
         if out is None:
             with Output() as output:
                 for rule in redaction_rules(reading.trace, keep=keep, fields=fields, ids=ids):
@@ -99,7 +91,7 @@ def command(
             with whole_file(report, reading.trace.info.path) as target:
                 target.write(done.counts.to_json().encode())
         code = reading.finish()
-        return max(code, _LEFT) if done.found else code
+        return max(code, DAMAGED) if done.found else code
 
 
 def _tell(done: Redacted, out: str) -> None:
@@ -121,10 +113,3 @@ def _tell(done: Redacted, out: str) -> None:
     if done.tails:
         tails, known = counted(done.tails, "payload is", "payloads are"), "it" if done.tails == 1 else "them"
         say(f"{tails} newer than the known layout of {known}: bytes after the known fields were blanked")
-
-
-def _refuse_wrong(option: str, pattern: str) -> None:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise click.BadParameter(f"{pattern!r} is not a regular expression: {error}", param_hint=option) from None

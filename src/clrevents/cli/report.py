@@ -9,24 +9,16 @@ import click
 
 from clrevents._util.process import usable_processors
 from clrevents._util.words import counted
+from clrevents.cli import options
 from clrevents.cli.output import say, write_file
-from clrevents.cli.reading import (
-    Reading,
-    against_option,
-    file_argument,
-    how_to_read,
-    process_option,
-    reading_options,
-    refuse_overwriting,
-    refuse_same_input,
-)
+from clrevents.cli.reading import Reading, refuse_overwriting
 from clrevents.export.page.page_drawings import charts_possible
 from clrevents.export.page.page_sections import NO_CHARTS
 from clrevents.export.page.report_page import PageAgainst, report_page
 
 
 @click.command(name="report")
-@file_argument
+@options.file
 @click.option("-o", "--output", "out", required=True, metavar="OUT", help="The page to write; - for standard output.")
 @click.option(
     "--jobs",
@@ -34,16 +26,16 @@ from clrevents.export.page.report_page import PageAgainst, report_page
     metavar="N",
     help="Use N processes: with several, one draws the charts. [default: all cores]",
 )
-@process_option
-@against_option("Another trace: flame graphs show what changed since.")
-@reading_options(beside=True, symbols=True)
+@options.process
+@options.against("Another trace: flame graphs show what changed since.")
+@options.reading(options.beside, options.symbols)
 def command(
     file: str,
     out: str,
     jobs: int | None,
     process: str | None,
     against: str | None,
-    **options: Any,
+    **given: Any,
 ) -> int:
     """Write all reports, flame graphs and a timeline as one HTML page that needs no network.
 
@@ -57,12 +49,10 @@ def command(
     with tables to sort and search, and says what to record for the others. It contains names of methods, and texts that
     the program wrote, such as paths and exception messages: `clrevents redact` makes a trace without them.
     """
-    refuse_overwriting(out, file)
-    how = how_to_read(options)
+    refuse_overwriting(out, file, against)
+    how = options.how_to_read(given)
     before, worst = None, 0
     if against is not None:
-        refuse_same_input(file, against)
-        refuse_overwriting(out, against)
         with Reading(against, **{**how, "beside": None, "fail_on": None}) as other:
             before = PageAgainst.of(other.trace)
             worst = other.finish(how["fail_on"])

@@ -24,28 +24,13 @@ from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cel
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.framework.vocabulary.row_texts import column_texts, shown_columns, told_columns
-from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
-from clrevents.cli.output import Output, say, terminal_width, wide_option
-from clrevents.cli.reading import (
-    Reading,
-    against_option,
-    errors_option,
-    fail_on_option,
-    jobs_option,
-    limit_option,
-    means_many,
-    process_option,
-    spreadsheet_option,
-    symbols_option,
-    usage_error,
-    usage_errors,
-    window_options,
-    with_option,
-)
+from clrevents.cli import options
+from clrevents.cli.live_report import LiveQuestion, live_answers
+from clrevents.cli.output import UNMET, Output, say, terminal_width
+from clrevents.cli.reading import Reading, means_many, usage_error, usage_errors
 from clrevents.cli.report_rows import (
     LIMIT,
     NOTHING,
-    UNMET,
     WIDER,
     ReportOptions,
     check_conditions,
@@ -78,22 +63,22 @@ def report_command(name: str) -> click.Command:
     declared = find_report(name)
     own = parameters_of(declared.parameters)
 
-    def command(files: tuple[str, ...], **options: Any) -> int:
-        live = LiveQuestion.taken_from(options)
-        if options.pop("listed", False):
-            options["table"] = declared.listing
-            if options["limit"] is None:
-                options["limit"] = sys.maxsize
+    def command(files: tuple[str, ...], **given: Any) -> int:
+        live = LiveQuestion.taken_from(given)
+        if given.pop("listed", False):
+            given["table"] = declared.listing
+            if given["limit"] is None:
+                given["limit"] = sys.maxsize
             live = live.listing()
-        against, per = options.pop("against", None), options.pop("per", None)
+        against, per = given.pop("against", None), given.pop("per", None)
         if live.wanted and files and one:
             # Where a report has an argument, what stands first is that: there is no FILE before it.
             argument = next(p.name for p in own if p.argument)
-            options[argument], files = files[0], ()
-        parameters = {p.name: _given(p, options.pop(p.name)) for p in own}
+            given[argument], files = files[0], ()
+        parameters = {p.name: _given(p, given.pop(p.name)) for p in own}
         if live.wanted == bool(files):
             raise click.UsageError("give either a trace, or a running process with -p (see `clrevents ps`)")
-        wanted = ReportOptions(**options)
+        wanted = ReportOptions(**given)
         if against is not None:
             from clrevents.cli.compare import write_against
 
@@ -162,10 +147,10 @@ def _options(declared: AnyReport) -> list[Callable[..., object]]:
     """The options of every report."""
     names = [table.name for table in declared.answer.tables()]
     return [
-        window_options,
-        process_option,
-        with_option,
-        symbols_option,
+        options.window,
+        options.process,
+        options.beside,
+        options.symbols,
         click.option(
             "--table", type=click.Choice(names), help=f"The table to show or write. [default: {declared.headline}]"
         ),
@@ -173,14 +158,9 @@ def _options(declared: AnyReport) -> list[Callable[..., object]]:
         click.option(
             "--sort", metavar="COLUMN", help="Sort by this column; append :asc or :desc to choose the direction."
         ),
-        limit_option(f"Show at most N rows. [default: {LIMIT} as text]"),
+        options.limit(f"Show at most N rows. [default: {LIMIT} as text]"),
         click.option("--csv", "as_csv", is_flag=True, help="Write the table as CSV, all rows."),
-        click.option(
-            "--json",
-            "as_json",
-            is_flag=True,
-            help=("Write everything as one JSON object; with --table, one row per line."),
-        ),
+        options.json("Write everything as one JSON object; with --table, one row per line."),
         click.option(
             "--assert",
             "conditions",
@@ -194,7 +174,7 @@ def _options(declared: AnyReport) -> list[Callable[..., object]]:
         *_list_option(declared),
         *_chart_option(declared),
         *_against_options(declared),
-        jobs_option,
+        options.jobs,
         click.option("--facts", is_flag=True, help="Show all facts and metrics above the table."),
         click.option(
             "--raw-units",
@@ -202,11 +182,11 @@ def _options(declared: AnyReport) -> list[Callable[..., object]]:
             is_flag=True,
             help="Show durations in nanoseconds and sizes in bytes, with every digit.",
         ),
-        wide_option,
-        *live_options(),
-        spreadsheet_option,
-        errors_option,
-        fail_on_option("damage", also=NOTHING),
+        options.wide,
+        options.live(),
+        options.spreadsheet,
+        options.errors,
+        options.fail_on("damage", also=NOTHING),
     ]
 
 
@@ -229,7 +209,7 @@ def _against_options(declared: AnyReport) -> list[Callable[..., object]]:
     if not declared.against:
         return []
     return [
-        against_option("Another trace, or what was saved of one: what changed since, row by row."),
+        options.against("Another trace, or what was saved of one: what changed since, row by row."),
         click.option(
             "--per",
             metavar="WHAT",

@@ -22,15 +22,11 @@ from clrevents.analysis.framework.vocabulary.cells import CELLS, Cell, ColumnDec
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
 from clrevents.analysis.framework.vocabulary.row_texts import shown_columns
-from clrevents.cli.output import Output, say
-from clrevents.cli.reading import (
-    ReadingMany,
-    usage_errors,
-)
+from clrevents.cli.output import UNMET, Output, say
+from clrevents.cli.reading import ReadingMany, usage_errors
 from clrevents.cli.report_rows import (
     LIMIT,
     NOTHING,
-    UNMET,
     WIDER,
     ReportOptions,
     check_conditions,

@@ -17,11 +17,9 @@ from clrevents.analysis.framework.recording.recorded import merged_lines
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_texts import column_texts, shown_columns, told_columns
+from clrevents.cli import options
 from clrevents.cli.output import Output, safe, say
-from clrevents.cli.reading import (
-    FailOn,
-    usage_errors,
-)
+from clrevents.cli.reading import usage_errors
 from clrevents.errors import ErrorMode
 
 if TYPE_CHECKING:
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 
 NOTHING: Final = "nothing"
 """The kind of `--fail-on` for a trace that has no data for the report."""
-UNMET: Final = 4
-"""The exit code for a condition that does not hold."""
 WIDER: Final = "--wide or --columns shows them"
 """What to do about columns that had no room."""
 LIMIT: Final = 20
@@ -59,7 +55,7 @@ class ReportOptions(NamedTuple):
     raw_units: bool
     spreadsheet: bool
     errors: ErrorMode
-    fail_on: FailOn
+    fail_on: options.FailOn
     chart: str | None = None
 
 

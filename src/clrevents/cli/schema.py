@@ -19,6 +19,7 @@ from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.cli import options
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import Reading
 from clrevents.errors import UnknownEventError
@@ -69,7 +70,7 @@ _LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5
 
 @click.command(name="schema")
 @click.argument("name", required=False, metavar="[NAME]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.json("Print one JSON object.")
 @click.option("--write", "trace", metavar="FILE", help="Print a class for NAME as this trace describes it.")
 def command(name: str | None, as_json: bool, trace: str | None) -> int:
     """List the known events, or describe one of them, or a report.

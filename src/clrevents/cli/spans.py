@@ -11,16 +11,9 @@ import clrevents
 from clrevents._util.words import counted, duration_text, lost_events, moment_text
 from clrevents.analysis.about.pairing import SpanReport, activity_keys, longest, span_report, spans, telling
 from clrevents.analysis.framework.vocabulary.answer_values import metric_text
+from clrevents.cli import options
 from clrevents.cli.output import Output, safe
-from clrevents.cli.reading import (
-    Reading,
-    file_argument,
-    filter_options,
-    how_to_read,
-    limit_option,
-    reading_options,
-    usage_errors,
-)
+from clrevents.cli.reading import Reading, usage_errors
 from clrevents.export.files.formats import json_rows
 
 _LONG: Final = 30
@@ -34,7 +27,7 @@ _SHOWN: Final = 3
 
 
 @click.command(name="spans")
-@file_argument
+@options.file
 @click.argument("begin")
 @click.argument("stop", metavar="END")
 @click.option(
@@ -43,12 +36,12 @@ _SHOWN: Final = 3
     help="Comma-separated columns that are equal in a start and its end; none: any start and end. [default: "
     "activity_id for starts and stops of activities with ids, otherwise thread_id]",
 )
-@limit_option("Rows shown.", 20)
+@options.limit("Rows shown.", 20)
 @click.option("--columns", metavar="COLUMNS", help="Comma-separated columns to show. [default: the first three texts]")
-@filter_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all rows.")
+@options.filters
+@options.json("Print one JSON object with all rows.")
 @click.option("--names", is_flag=True, help="With --json: enums and flags as text instead of numbers.")
-@reading_options(beside=True)
+@options.reading(options.beside)
 def command(
     file: str,
     begin: str,
@@ -58,7 +51,7 @@ def command(
     columns: str | None,
     as_json: bool,
     names: bool,
-    **options: Any,
+    **given: Any,
 ) -> int:
     """Pair each start with its end, and show how long it took each time and in total.
 
@@ -79,9 +72,9 @@ def command(
         keys = () if on == "none" else tuple(key.strip() for key in on.split(",") if key.strip())
     wanted = None if columns is None else [name.strip() for name in columns.split(",")]
 
-    with Reading(file, **how_to_read(options)) as reading:
+    with Reading(file, **options.how_to_read(given)) as reading:
         with usage_errors(LookupError, TypeError, ValueError):
-            filters = reading.filters(options)
+            filters = reading.filters(given)
             pairs = spans(reading.trace, begin, stop, on=keys, enum_names=names and as_json, **filters)
         code = reading.finish()
         for name in wanted or ():

@@ -9,20 +9,11 @@ import click
 
 import clrevents
 from clrevents._util.words import counted, lost_events
+from clrevents.cli import options
 from clrevents.cli.events import json_lines, text_lines
-from clrevents.cli.live_process import (
-    asked_profile,
-    chosen_process,
-    counted_stops,
-    process_options,
-    split_names,
-)
-from clrevents.cli.live_report import duration_option
+from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops
 from clrevents.cli.output import Output, safe, say
-from clrevents.cli.reading import (
-    limit_option,
-    usage_errors,
-)
+from clrevents.cli.reading import usage_errors
 from clrevents.diagnostics.profiles import CODE_LOADS, providers_for
 from clrevents.diagnostics.providers import united
 from clrevents.diagnostics.session import Session
@@ -35,14 +26,14 @@ _NOISE: Final = frozenset(("YieldProcessorMeasurement",))
 
 
 @click.command(name="tail")
-@process_options
+@options.one_running
 @click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, with all header fields.")
+@options.json("Print JSON lines, with all header fields.")
 @click.option("--names", is_flag=True, help="With --json: enums, flags and times as text.")
 @click.option("--stacks", is_flag=True, help="Add each event's call stack, innermost frame first.")
-@limit_option("Stop after N events.", least=1)
-@duration_option("Stop after this time: 30s, 5m. [default: until Ctrl-C]")
-@click.option("--profile", "profiles", multiple=True, callback=split_names, metavar="NAMES", help="What to record.")
+@options.limit("Stop after N events.", least=1)
+@options.duration("Stop after this time: 30s, 5m. [default: until Ctrl-C]")
+@options.names("--profile", "profiles", help="What to record.")
 @click.option("--providers", multiple=True, metavar="LIST", help="What to record, as for `collect`.")
 def command(
     live_process: str | None,
@@ -120,7 +111,7 @@ class EventPrinter:
     def enough(self) -> bool:
         return self._left == 0
 
-    def of(self, batch: clrevents.Batch) -> Iterator[clrevents.Event[Any]]:
+    def of(self, batch: clrevents.Batch) -> Iterator[clrevents.Event[object]]:
         """The selected events of a batch."""
         for event in batch:
             if self.enough:
@@ -139,7 +130,7 @@ class EventPrinter:
             self._last = max(self._last, event.time_ns)
             yield event
 
-    def _selected(self, event: clrevents.Event[Any]) -> bool:
+    def _selected(self, event: clrevents.Event[object]) -> bool:
         entry = Entry(event.provider, event.id, event.name, (), ())
         return not self._selectors or any(
             meant_provider(s) == event.provider or glob(s)(entry) for s in self._selectors

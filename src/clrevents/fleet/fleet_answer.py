@@ -19,7 +19,7 @@ from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.report_reading import merged_metric
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, metric_text
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.decode.payload.column import STRING
 from clrevents.fleet.joined import Joined, rows_of_traces
 from clrevents.fleet.questions import KeptAnswer, empty_tables
 from clrevents.table.display import LINES, fitted
@@ -39,17 +39,6 @@ class _NoteRow:
     touches: tuple[str, ...]
     remedy: str | None
     record: str | None
-
-
-@frozen
-class _TraceOnly:
-    trace: str
-
-
-@frozen
-class _TraceCoverage:
-    trace: str
-    coverage: str
 
 
 @frozen(eq=False, repr=False)
@@ -176,20 +165,15 @@ def _over_all(metrics: Sequence[Metric]) -> Metric:
 
 
 def _by_trace(declared: AnyReport, answers: Sequence[tuple[str, KeptAnswer]]) -> Table:
-    first = row_table(_TraceCoverage, (_TraceCoverage(path, one.coverage) for path, one in answers))
-    fields, columns = list(first.fields), [*first.parts[0]] if answers else []
+    fields, columns = [TableField("coverage", STRING)], [from_values(STRING, [one.coverage for _, one in answers])]
     for metric in declared.metrics:
         # The same type whatever the traces say, so that any number of them agree.
         type = ColumnType("int64" if metric.unit in _WHOLE else "float64")
         fields.append(TableField(metric.name, type, nullable=True))
-        if answers:
-            columns.append(from_values(type, [one.metrics[metric.name].value for _, one in answers]))
-    return Table(tuple(fields), (tuple(columns),) if answers else ())
+        columns.append(from_values(type, [one.metrics[metric.name].value for _, one in answers]))
+    return rows_of_traces([path for path, _ in answers], Table(tuple(fields), (tuple(columns),)))
 
 
 def _facts(facts_class: type[Any], answers: Sequence[tuple[str, KeptAnswer]]) -> Table:
-    paths = [path for path, _ in answers]
-    if not columns_of(facts_class):
-        return row_table(_TraceOnly, map(_TraceOnly, paths))
     facts: ReportTable[object] = ReportTable.of(facts_class, [one.facts for _, one in answers])
-    return rows_of_traces(paths, facts.table)
+    return rows_of_traces([path for path, _ in answers], facts.table)

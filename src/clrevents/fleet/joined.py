@@ -89,7 +89,10 @@ class Joined:
         """All rows. Parts stay as they are in their traces."""
         fields = (*row_fields(_TraceRow), *self._fields.values())
         parts = [
-            (_path_column(path, len(part[0])), *fitted(tuple(self._fields.values()), own, part))
+            (
+                text_column((path,), np.zeros(len(part[0]), dtype=np.int64)),
+                *fitted(tuple(self._fields.values()), own, part),
+            )
             for path, own, table in self._tables
             for part in table.parts
         ]
@@ -108,10 +111,6 @@ def rows_of_traces(paths: Sequence[str], table: Table) -> Table:
     fields = (*row_fields(_TraceRow), *renamed(table.fields, (TRACE,)))
     ((*columns,),) = table.parts or ((),)
     return Table(fields, ((text_column(paths, np.arange(len(paths))), *columns),) if paths else ())
-
-
-def _path_column(path: str, rows: int) -> Column:
-    return text_column((path,), np.zeros(rows, dtype=np.int64))
 
 
 def fitted(wanted: Sequence[TableField], own: Sequence[TableField], part: Sequence[Column]) -> list[Column]:

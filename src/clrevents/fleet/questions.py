@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.about.describing import HeaderFacts, header_facts
 from clrevents.analysis.doctor.diagnosing import doctor
@@ -23,14 +25,12 @@ from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import column, row
-from clrevents.decode.selection import Selector
 from clrevents.errors import (
     DamageError,
     ErrorMode,
     LimitError,
     Limits,
     PayloadError,
-    Problem,
     SourceError,
     TraceError,
     TraceWarning,
@@ -70,12 +70,6 @@ class TraceProblem:
     impact: str = ""
 
 
-def problem_row(path: str, problem: Problem) -> TraceProblem:
-    """One of the problems that a trace lists."""
-    p = problem
-    return TraceProblem(path, p.kind, p.severity, p.message, p.offset, p.length, p.event, p.field, p.impact)
-
-
 def error_row(path: str, error: Exception) -> TraceProblem:
     """Why there is no answer for a trace."""
     impact = "the answer has nothing of this trace"
@@ -109,6 +103,11 @@ class Opening:
     registry: Registry
     symbols: tuple[str, ...] = ()
 
+    def trace(self, path: str, progress: Callable[[int, int], object] | None = None) -> Trace:
+        """One trace, opened so."""
+        how = {field.name: getattr(self, field.name) for field in attrs.fields(Opening)}
+        return Trace(path, progress=progress, **how)
+
 
 SALVAGING: Final = Opening("salvage", Limits(), DEFAULT)
 
@@ -133,14 +132,7 @@ def asked(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TraceWarning)
         try:
-            with Trace(
-                path,
-                errors=opening.errors,
-                limits=opening.limits,
-                registry=opening.registry,
-                progress=progress,
-                symbols=opening.symbols,
-            ) as trace:
+            with opening.trace(path, progress) as trace:
                 value = question(trace)
             return TraceOutcome(path, (value,), found_in(path, trace))
         except (LookupError, TypeError, ValueError) as error:
@@ -157,7 +149,10 @@ def asked(
 
 def found_in(path: str, trace: Trace | None) -> tuple[TraceProblem, ...]:
     """The problems of a trace that were met so far."""
-    return () if trace is None else tuple(problem_row(path, problem) for problem in passes_of(trace).found)
+    return tuple(
+        TraceProblem(path, p.kind, p.severity, p.message, p.offset, p.length, p.event, p.field, p.impact)
+        for p in (() if trace is None else passes_of(trace).found)
+    )
 
 
 def _plain(error: Exception) -> Exception:
@@ -193,11 +188,6 @@ def facts_of(trace: Trace) -> TraceFacts:
         lost=trace.lost,
         bytes=passes_of(trace).source.size,
     )
-
-
-def table_of(trace: Trace, selector: Selector, **asked: Any) -> Table:
-    """The table of one event."""
-    return trace.table(selector, **asked)
 
 
 def sql_table(trace: Trace, name: str) -> Table | None:
@@ -272,20 +262,13 @@ class AskReport:
     tables: tuple[str, ...] | None
 
     def __call__(self, trace: Trace) -> KeptAnswer:
-        return KeptAnswer.of(
-            self.name, ask_one(trace, find_report(self.name), self.parameters, self.window), self.tables
-        )
+        answer = ask_one(trace, find_report(self.name), self.parameters, self.window)
+        return KeptAnswer.of(self.name, answer, self.tables)
 
 
-@frozen
-class AskDoctor:
+def findings_of(trace: Trace, rules: tuple[str, ...], window: WindowOptions) -> Table:
     """What is wrong, by these rules: the table of findings."""
-
-    rules: tuple[str, ...]
-    window: WindowOptions
-
-    def __call__(self, trace: Trace) -> Table:
-        return doctor(trace, *self.rules, **self.window).findings.table
+    return doctor(trace, *rules, **window).findings.table
 
 
 def kept_answers(trace: Trace, names: Sequence[str], window: WindowOptions) -> dict[str, KeptAnswer]:

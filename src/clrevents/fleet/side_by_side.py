@@ -58,10 +58,11 @@ class SideBySide:
 
     def __init__(self, jobs: int, opening: Opening) -> None:
         self._opening = opening
-        # What an interactive session declares is known to its own process only.
-        self._jobs = 1 if _declared_here(opening.registry) else jobs
         self._lock = threading.Lock()
         self._declared_in_main = "__main__" in _declaring_modules(opening.registry)
+        # What an interactive session declares is known to its own process only.
+        here = self._declared_in_main and not hasattr(sys.modules["__main__"], "__file__")
+        self._jobs = 1 if here else jobs
         # The processes that have this program's main module, and those that need not.
         self._pools: dict[bool, Workers] = {}
         self._closed = False
@@ -186,10 +187,6 @@ class SideBySide:
 def _size(path: str) -> int:
     """How large a file is; a remote one counts as large."""
     return file_size(path, remote=_BUNDLE_BYTES)
-
-
-def _declared_here(registry: Registry) -> bool:
-    return "__main__" in _declaring_modules(registry) and not hasattr(sys.modules["__main__"], "__file__")
 
 
 def _declaring_modules(registry: Registry) -> set[str]:

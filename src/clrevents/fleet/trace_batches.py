@@ -77,10 +77,9 @@ class TraceBatches:
 
     def _read(self) -> Iterator[object]:
         trace: Trace | None = None
-        how = self.opening
         rows: tuple[TraceProblem, ...] = ()
         try:
-            with Trace(self.path, errors=how.errors, limits=how.limits, registry=how.registry) as trace:
+            with self.opening.trace(self.path) as trace:
                 yield from self._batches(trace)
         except UnknownEventError:
             # Another trace may have it.

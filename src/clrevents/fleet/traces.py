@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import methodcaller
 from typing import Any, Final, TypeAlias, TypeVar, Unpack
 
 from clrevents._util.notebook_views import framed_html, html_table
@@ -24,7 +25,6 @@ from clrevents.errors import ERROR_MODES, AmbiguousEventError, ErrorMode, Limits
 from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer
 from clrevents.fleet.joined import Joined, SqlFiles, rows_of_traces, with_trace
 from clrevents.fleet.questions import (
-    AskDoctor,
     AskReport,
     KeptAnswer,
     Opening,
@@ -33,10 +33,10 @@ from clrevents.fleet.questions import (
     TraceProblem,
     error_row,
     facts_of,
+    findings_of,
     kept_answers,
     problems_table,
     sql_table,
-    table_of,
     unknown_table,
 )
 from clrevents.fleet.side_by_side import SideBySide
@@ -240,7 +240,7 @@ class Traces:
         """The headers of all events of all traces that pass the filters."""
         Filters.of(filters)
         wanted = None if columns is None else tuple(columns)
-        return self._joined(self._each(partial(Trace.headers, columns=wanted, order=order, **filters)))
+        return self._joined(self._each(methodcaller("headers", columns=wanted, order=order, **filters)))
 
     def report(
         self,
@@ -293,7 +293,7 @@ class Traces:
         Raises ValueError for an unknown rule.
         """
         rules_of(rules)
-        return self._joined(self._each(AskDoctor(rules, window)))
+        return self._joined(self._each(partial(findings_of, rules=rules, window=window)))
 
     def query(self, sql: str, *, files: bool = False) -> Any:
         """Run the SQL query `sql` with duckdb over all traces: every table of `Trace.query`, with a column `trace`.
@@ -341,7 +341,7 @@ class Traces:
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, not the string {columns!r}")
         wanted = None if columns is None else tuple(columns)
-        return partial(table_of, selector=selector, columns=wanted, enum_names=enum_names, order=order, **filters)
+        return methodcaller("table", selector, columns=wanted, enum_names=enum_names, order=order, **filters)
 
     def _joined(self, tables: Iterator[tuple[str, Table]]) -> Table:
         joined = Joined()

@@ -94,7 +94,6 @@ class Desk:
                 f"{full} of {len(rows)} reports have all their data",
                 trace_facts.coverage,
                 "A report without data was not recorded; it does not mean that nothing happened.",
-                len(rows),
                 facts={
                     **{name: getattr(facts, name) for name in _FACTS},
                     "runtime": facts.runtime_version,
@@ -116,7 +115,6 @@ class Desk:
             f"{counted(len(rows), 'trace')} below the roots",
             "full",
             "Sizes are those of the files, which may be packed.",
-            len(rows),
             rows=rows,
             next=["overview(path): what one of them is"],
         )
@@ -175,7 +173,6 @@ class Desk:
                 diagnosis.coverage,
                 "A finding says what something costs in this trace, not that it matters; 'cannot tell' is not 'fine'. "
                 + _SUMS,
-                len(rows),
                 facts={name: metric.value for name, metric in diagnosis.metrics.items()},
                 rows=rows,
                 notes=[note_text(note) for note in diagnosis.notes],
@@ -237,7 +234,7 @@ class Desk:
                 + (f" Here sorted by {sorted_by}." if sorted_by else ""),
                 answer.coverage,
                 _WALL if _sampled(answer) else _SUMS,
-                len(rows),
+                total=len(rows),
                 facts={
                     "metrics": {metric: _metric(value) for metric, value in answer.metrics.items()},
                     **{c.name: getattr(answer.facts, c.name) for c in columns_of(type(answer.facts))},
@@ -291,7 +288,6 @@ class Desk:
                 + ("each side a tree from the method (depth 0) on." if focus else "the heaviest first."),
                 answer.coverage,
                 _WALL if by == _WEIGHTS[0] else _SUMS,
-                len(rows),
                 facts={
                     **{c.name: getattr(answer.facts, c.name) for c in columns_of(type(answer.facts)) if focus},
                     "metrics": {metric: _metric(value) for metric, value in answer.metrics.items()},
@@ -334,7 +330,7 @@ class Desk:
                 whole.coverage,
                 "Events say what was recorded: what is not here may have happened without being recorded.",
                 # To count them would take reading all of them.
-                -1,
+                total=-1,
                 rows=rows,
                 notes=[note_text(note) for note in whole.notes],
                 next=["events(…, cursor): the next ones"],
@@ -384,10 +380,10 @@ class Desk:
                 "new": change.new,
                 "unit": change.unit + (per_text(compared.per) if change.adds else ""),
                 "verdict": change.verdict,
-                "change": None if change.change is None else change.relative(change.change),
-                "low": None if change.low is None else change.relative(change.low),
-                "high": None if change.high is None else change.relative(change.high),
-                "smallest_shown": None if change.smallest is None else change.relative(change.smallest),
+                "change": change.relative(change.change),
+                "low": change.relative(change.low),
+                "high": change.relative(change.high),
+                "smallest_shown": change.relative(change.smallest),
             }
             for change in changes
         ]
@@ -402,7 +398,6 @@ class Desk:
                 "full" if not lacking else "partial" if any(with_rows) else "none",
                 "Two recordings differ by chance, too: only groups of recordings say whether the programs do. Changes "
                 "and their bounds are shares of the base; 'stated' was not tested.",
-                len(rows),
                 facts={"headline": compared.facts.headline, "per": compared.per, "alarms": len(compared.alarms)},
                 rows=rows,
                 notes=[*lacking, *compared.warnings],
@@ -434,7 +429,6 @@ class Desk:
             f"how to record {counted(len(rows), 'report')}",
             "full",
             "Recording costs the program time; more providers cost more, and may lose events.",
-            len(rows),
             facts=facts,
             rows=rows,
             next=["record(question): the commands for some of these, comma-separated"],
@@ -458,7 +452,7 @@ class Desk:
             f"{counted(len(rows), 'row')} of the query's answer" + (", and there are more" if more else ""),
             whole.coverage,
             "SQL sees events as they were recorded: nothing is paired, or marked where events were lost.",
-            -1 if more or first else len(rows),
+            total=-1 if more or first else len(rows),
             rows=rows,
             notes=[note_text(note) for note in whole.notes],
             next=["query(path, 'show tables'): which tables there are"],
@@ -475,6 +469,7 @@ def _reply(reply: Reply, of: str, cursor: str = "", limit: int = _MOST_ROWS, *, 
     rows = reply.rows if more is not None else reply.rows[first : first + _most(limit)]
     plain = replace(
         reply,
+        total=len(reply.rows) if more is None else reply.total,
         summary=plain_value(reply.summary),
         facts=plain_value(reply.facts),
         rows=[plain_value(row) for row in rows],

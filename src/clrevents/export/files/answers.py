@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import csv
 import itertools
-import json
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,12 +16,12 @@ from typing import Any, Final
 import numpy as np
 
 from clrevents._util.words import is_seen
+from clrevents.export.files.json_pieces import finite, json_text
 from clrevents.table.table import needed
 
 _ROWS: Final = 1 << 14
 _NUMBER: Final = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)")
 
-_encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False).encode
 _END: Final = "\r\n"
 _FORMULA: Final = frozenset("=+-@\u2212")
 
@@ -50,7 +48,7 @@ def number_columns(relation: Any) -> list[bool]:
     return [_NUMBER.fullmatch(str(type)) is not None for type in relation.types]
 
 
-def answer_rows(relation: Any) -> Iterator[Sequence[Any]]:
+def answer_rows(relation: Any) -> Iterator[Sequence[object]]:
     """Iterate over the rows, fetching as many at a time as fit into little memory."""
     # The newer of the two names is missing in old versions, and the older one will be removed.
     read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
@@ -60,7 +58,7 @@ def answer_rows(relation: Any) -> Iterator[Sequence[Any]]:
 
 def json_line(columns: Sequence[str], row: Sequence[object]) -> str:
     """A row as a JSON object on one line."""
-    return _encode(dict(zip(columns, row, strict=True)))
+    return json_text(dict(zip(columns, row, strict=True)))
 
 
 def csv_line(row: Sequence[object], spreadsheet: bool = False) -> str:
@@ -72,7 +70,7 @@ def csv_line(row: Sequence[object], spreadsheet: bool = False) -> str:
     return line
 
 
-def _csv_cell(value: object) -> Any:
+def _csv_cell(value: object) -> object:
     """Numbers stay numbers, so that a negative one is not taken for a formula."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if value is None or number else as_text(value)
@@ -80,10 +78,10 @@ def _csv_cell(value: object) -> Any:
 
 def as_text(value: object) -> str:
     """A non-null value as text."""
-    return value if isinstance(value, str) else _encode(value)
+    return value if isinstance(value, str) else json_text(value)
 
 
-def _values(array: Any) -> list[Any]:
+def _values(array: Any) -> Sequence[object]:
     """The values of an Arrow array."""
     types = needed("pyarrow.types", "query", "SQL")
     type = array.type
@@ -100,7 +98,7 @@ def _values(array: Any) -> list[Any]:
         return [None if not item.is_valid else _pairs(_values(item.values)) for item in array]
     if types.is_list(type) or types.is_large_list(type) or types.is_fixed_size_list(type):
         return [None if not item.is_valid else _values(item.values) for item in array]
-    values: list[Any] = array.to_pylist()
+    values: list[object] = array.to_pylist()
     if types.is_boolean(type) or types.is_integer(type) or types.is_string(type) or types.is_large_string(type):
         return values
     return [None if value is None else _plain(value) for value in values]
@@ -113,16 +111,14 @@ def _times(array: Any) -> list[str | None]:
     return [None if number is None else f"{np.datetime64(number, array.type.unit)}{end}" for number in numbers]
 
 
-def _pairs(items: list[dict[str, Any]]) -> dict[str, Any]:
+def _pairs(items: Sequence[Any]) -> dict[str, object]:
     return {as_text(item["key"]): item["value"] for item in items}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> object:
     match value:
         case float():
-            if math.isfinite(value):
-                return value
-            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+            return finite(value)
         case Decimal():
             # Sums of integers have this width; a fraction becomes a number if that loses nothing.
             if value.as_tuple().exponent == 0:
@@ -158,7 +154,7 @@ class _Lines(list[str]):
     write = list.append
 
 
-def _guarded(cell: object) -> Any:
+def _guarded(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and _may_be_formula(cell) else cell
 
 

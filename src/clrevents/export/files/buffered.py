@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from clrevents._util.outputs import PARTIAL
 from clrevents.export.files.formats import (
@@ -22,7 +22,7 @@ from clrevents.export.files.formats import (
     SpreadsheetWriter,
     Writer,
 )
-from clrevents.table.table import Table
+from clrevents.table.table import Column, Table
 
 _BUDGET: Final = 8 << 20
 """Bytes buffered in memory. More would be slightly faster, but take more than that: small arrays fragment the heap."""
@@ -141,7 +141,7 @@ def table_bytes(table: Table) -> int:
     return sum(_column_bytes(column) for part in table.parts for column in part)
 
 
-def _column_bytes(column: Any) -> int:
+def _column_bytes(column: Column) -> int:
     """Text shared by many rows is counted for each of them: they may be all that is left of a run."""
     size: int = _OBJECTS + column.values.nbytes + column.offsets.nbytes
     if column.valid is not None:

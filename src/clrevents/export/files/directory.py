@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from clrevents._util.outputs import whole_folder, whole_path
 from clrevents._util.workers import Workers, give_up_if_told
@@ -29,7 +29,7 @@ from clrevents.export.files.json_pieces import json_pieces
 from clrevents.export.files.jsonl import EventJson
 from clrevents.export.files.tables import EVERYTHING, Event, Options, Share, Tables, WrittenTables, dealt
 from clrevents.table.read import Wanted
-from clrevents.trace import Filters, Trace, passes_of
+from clrevents.trace import Filters, Selector, Trace, passes_of
 
 _LATE: Final = 3_500_000
 """Rows that could be written while another process starts, imports everything and looks at the trace."""
@@ -199,7 +199,7 @@ def export_directory(
         return Written(len(done), sum(done.values()), size, written.unknown, left_out, problems)
 
 
-def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> Written:
+def export_table(trace: Trace, selector: Selector, path: Path, options: Options) -> Written:
     """Write the table of one event, whatever `options` select.
 
     Raises what `Trace.table_parts` raises, and OSError.
@@ -223,7 +223,7 @@ def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> W
 
 
 def export_lines(
-    trace: Trace, selectors: tuple[Any, ...], path: Path, *, names: bool = False, process_id: int | None = None
+    trace: Trace, selectors: tuple[Selector, ...], path: Path, *, names: bool = False, process_id: int | None = None
 ) -> int:
     """Write the selected events as `clrevents events --json` does; returns their number."""
     count = 0

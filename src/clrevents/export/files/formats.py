@@ -7,21 +7,23 @@ imported on use.
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
 
 from clrevents.export.files.answers import csv_lines
+from clrevents.export.files.json_pieces import finite, json_text
 from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.event_schema import TableField
 from clrevents.table.table import Column, ColumnType, Table, needed, portions
+
+if TYPE_CHECKING:
+    import pyarrow
 
 Format: TypeAlias = Literal["parquet", "arrow", "csv", "jsonl"]
 FORMATS: Final[tuple[Format, ...]] = ("parquet", "arrow", "csv", "jsonl")
@@ -79,7 +81,7 @@ class GroupedWriter(Writer):
         """Write what is before the first row group, of which this is the size in memory."""
 
     @abstractmethod
-    def _add(self, table: Any) -> None:
+    def _add(self, table: pyarrow.Table) -> None:
         """Write a row group."""
 
     @abstractmethod
@@ -96,7 +98,7 @@ class GroupedWriter(Writer):
         self.sink.close()
         self._release()
 
-    def _filled(self, table: Table) -> list[Any]:
+    def _filled(self, table: Table) -> list[pyarrow.RecordBatch]:
         """Write the row groups that these rows complete; returns the rows after them."""
         waiting = []
         for part in table.parts:
@@ -109,14 +111,14 @@ class GroupedWriter(Writer):
                 waiting = []
         return waiting
 
-    def _put_aside(self, batches: list[Any]) -> None:
+    def _put_aside(self, batches: list[pyarrow.RecordBatch]) -> None:
         if batches:
             new = self._aside is None
             self._aside = self._aside or self.sink.path.with_name(f"{self.sink.path.name}.rows")
             with opened(self._aside, new) as file:
                 file.writelines(batch.serialize() for batch in batches)
 
-    def _group(self, batches: list[Any]) -> None:
+    def _group(self, batches: list[pyarrow.RecordBatch]) -> None:
         """Write the rows set aside and these as one row group; the first one in any case, for what is before it."""
         if not self._begun:
             self._begun = True
@@ -152,11 +154,12 @@ class ParquetWriter(GroupedWriter):
         self._parquet = needed("pyarrow.parquet", "arrow", "a Parquet file")
         self._fields = _childful_fields(table.fields)
 
-    def _filled(self, table: Table) -> list[Any]:
+    def _filled(self, table: Table) -> list[pyarrow.RecordBatch]:
         return super()._filled(_without_childless(table))
 
     def _begin(self, group_bytes: int) -> None:
         small = group_bytes < _COMPRESSIBLE * len(self._schema)
+        times = [field for field in self._fields if field.name in ("time_ns", "time") and field.wire is None]
         self._writer = self._parquet.ParquetWriter(
             self._pa.PythonFile(self.sink, mode="w"),
             self._schema,
@@ -164,10 +167,10 @@ class ParquetWriter(GroupedWriter):
             compression_level=None if small else 1,
             data_page_size=_PAGE,
             use_dictionary=[path for f in self._fields for path in _texts(f.type, f.name)],
-            column_encoding={f.name: "DELTA_BINARY_PACKED" for f in self._fields if _is_time(f)},
+            column_encoding={f.name: "DELTA_BINARY_PACKED" for f in times},
         )
 
-    def _add(self, table: Any) -> None:
+    def _add(self, table: pyarrow.Table) -> None:
         groups = max(1, table.num_rows // GROUP_ROWS)
         self._writer.write_table(table, -(-table.num_rows // groups))
 
@@ -184,7 +187,7 @@ class ArrowWriter(GroupedWriter):
         options = self._ipc.IpcWriteOptions(compression="zstd")
         self._writer = self._ipc.new_file(self._pa.PythonFile(self.sink, mode="w"), self._schema, options=options)
 
-    def _add(self, table: Any) -> None:
+    def _add(self, table: pyarrow.Table) -> None:
         self._writer.write_table(table.combine_chunks())
 
     def _end(self) -> None:
@@ -205,7 +208,7 @@ class CsvWriter(Writer):
             for columns in portions(part):
                 self._rows(zip(*map(_cells, columns), strict=True))
 
-    def _rows(self, rows: Iterable[Iterable[Any]]) -> None:
+    def _rows(self, rows: Iterable[Iterable[object]]) -> None:
         self.sink.write("\n".join([*csv_lines(rows, self._spreadsheet), ""]).encode("utf-8"))
 
 
@@ -223,7 +226,7 @@ class JsonWriter(Writer):
         for part in table.parts:
             for columns in portions(part):
                 rows = zip(*map(_values, columns), strict=True)
-                lines = [_encode(dict(zip(names, row, strict=True))) for row in rows]
+                lines = [json_text(dict(zip(names, row, strict=True))) for row in rows]
                 self.sink.write("\n".join([*lines, ""]).encode("ascii"))
 
 
@@ -234,8 +237,6 @@ WRITERS: Final[Mapping[str, type[Writer]]] = {
     "jsonl": JsonWriter,
 }
 
-_encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False).encode
-
 
 def _message(ipc: Any, file: Any, schema: Any) -> Any:
     """The next rows of those set aside; None at the end."""
@@ -245,11 +246,7 @@ def _message(ipc: Any, file: Any, schema: Any) -> Any:
         return None
 
 
-def _is_time(field: TableField) -> bool:
-    return field.name in ("time_ns", "time") and field.wire is None
-
-
-def _texts(type: Any, path: str) -> Iterable[str]:
+def _texts(type: ColumnType, path: str) -> Iterable[str]:
     """The paths of a column's text, named as Parquet names leaves."""
     if type.kind == "string":
         yield path
@@ -260,9 +257,9 @@ def _texts(type: Any, path: str) -> Iterable[str]:
             yield from _texts(child, f"{path}.{name}")
 
 
-def _values(column: Any) -> list[Any]:
+def _values(column: Column) -> list[object]:
     """Values as in JSON: bytes as hex, times as ISO text, non-finite numbers as text."""
-    values: list[Any] = column.tolist()
+    values = column.tolist()
     change = _change(column.type)
     if column.type.kind == "timestamp":
         texts = np.datetime_as_string(column.values.view("datetime64[ns]"), unit="ns").tolist()
@@ -270,13 +267,13 @@ def _values(column: Any) -> list[Any]:
     return values if change is None else [None if value is None else change(value) for value in values]
 
 
-def _change(type: Any) -> Callable[[Any], Any] | None:
+def _change(type: ColumnType) -> Callable[[Any], Any] | None:
     """How a value of a type becomes JSON; None if it already is."""
     match type.kind:
         case "binary":
             return bytes.hex
         case "float32" | "float64":
-            return _finite
+            return finite
         case "timestamp":
             return lambda value: f"{np.datetime64(value, 'ns')}Z"
         case "list":
@@ -291,18 +288,12 @@ def _change(type: Any) -> Callable[[Any], Any] | None:
             return None
 
 
-def _finite(value: float) -> float | str:
-    if math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-
-
-def _cells(column: Any) -> list[Any]:
+def _cells(column: Column) -> list[object]:
     """Values as CSV fields."""
     values = _values(column)
     match column.type.kind:
         case "list" | "struct":
-            return [None if value is None else _encode(value) for value in values]
+            return [None if value is None else json_text(value) for value in values]
         case "bool":
             return [None if value is None else str(value).lower() for value in values]
         case _:

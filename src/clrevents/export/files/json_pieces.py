@@ -1,4 +1,5 @@
-"""A value → the text that `json.dumps(…, indent=2)` returns, piece by piece: an answer may have millions of rows.
+"""A value → JSON: on one line, or the text that `json.dumps(…, indent=2)` returns, piece by piece: an answer may have
+millions of rows.
 
 Arrays may be iterators, which are asked for one item at a time, or for a few rows. Knows nothing of reports.
 """
@@ -6,6 +7,7 @@ Arrays may be iterators, which are asked for one item at a time, or for a few ro
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain, groupby
@@ -13,8 +15,17 @@ from typing import Final
 
 _INDENT: Final = "  "
 _PLAIN: Final = frozenset((int, float, str, bool, type(None)))
+json_text: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False).encode
+"""A value that contains nothing twice, on one line."""
 _ROWS: Final = 64
 """How many rows are encoded at once: a call for each would double the time."""
+
+
+def finite(value: float | None) -> float | str | None:
+    """NaN and the infinities as text: JSON has no numbers for them."""
+    if value is None or math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def json_pieces(value: object, depth: int = 0) -> Iterator[str]:

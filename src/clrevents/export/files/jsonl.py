@@ -6,27 +6,29 @@ GUIDs, bytes as hex, non-finite floats. Knows record classes only through their 
 
 from __future__ import annotations
 
-import json
-import math
 import weakref
 from collections.abc import Callable
 from enum import Enum
 from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from clrevents.export.files.json_pieces import finite, json_text
 from clrevents.schema.types import FileTime
 from clrevents.schema.wire import ArrayType, StructType, WireType
 from clrevents.symbols.frame import Frame
-from clrevents.trace import label_list
+from clrevents.trace import EventKey, label_list
 
-Convert: TypeAlias = Callable[[Any], Any]
-Record: TypeAlias = Callable[[Any], dict[str, Any]]
+if TYPE_CHECKING:
+    from clrevents import Event
+
+    _Event: TypeAlias = Event[object]
+
+Convert: TypeAlias = Callable[[Any], object]
+Record: TypeAlias = Callable[[object], dict[str, object]]
 
 # How long a list of labels may be that is written with every event, and the room for longer ones, in characters.
 _ALWAYS: Final = 1024
 _ROOM: Final = 16 << 20
-
-_encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False).encode
 
 
 class EventJson:
@@ -47,7 +49,7 @@ class EventJson:
         names: bool = False,
         stacks: bool = False,
         label_room: int = _ROOM,
-        continued: Callable[[Any], tuple[Frame, ...]] | None = None,
+        continued: Callable[[_Event], tuple[Frame, ...]] | None = None,
     ) -> None:
         self._continued = continued
         self._names = names
@@ -56,9 +58,10 @@ class EventJson:
         self._heads: dict[int, tuple[object, str]] = {}
         self._labels = _LabelRoom(label_room)
 
-    def object(self, event: Any) -> dict[str, Any]:
+    def object(self, event: _Event) -> dict[str, Any]:
         """The event as a dict that `json.dumps` accepts."""
         thread_id = event.thread_id
+        payload = self.payload(event.payload)
         result = {
             "provider": event.provider,
             "id": event.id,
@@ -73,12 +76,11 @@ class EventJson:
             "keywords": event.keywords,
             "activity_id": _guid(event.activity_id),
             "related_activity_id": _guid(event.related_activity_id),
-            "payload": self.payload(event.payload),
+            "payload": payload,
         }
-        result.update(self._extras(event, result["payload"]))
-        return result
+        return result | self._extras(event, payload)
 
-    def line(self, event: Any) -> str:
+    def line(self, event: _Event) -> str:
         """The same as text, without a newline. Hand-written, because a big trace has millions of lines."""
         thread_id = event.thread_id
         payload = self.payload(event.payload)
@@ -89,10 +91,10 @@ class EventJson:
             f'"process_id": {_number(event.process_id)}, "processor": {_number(event.processor)}, '
             f'"opcode": {event.opcode}, "level": {event.level}, "keywords": {event.keywords}, '
             f'"activity_id": {_quoted(activity)}, "related_activity_id": {_quoted(related)}, '
-            f'"payload": {"null" if payload is None else _encode(payload)}'
+            f'"payload": {"null" if payload is None else json_text(payload)}'
         )
         extras = self._extras(event, payload)
-        return f"{text}, {_encode(extras)[1:]}" if extras else text + "}"
+        return f"{text}, {json_text(extras)[1:]}" if extras else text + "}"
 
     def payload(self, record: Any) -> dict[str, Any] | None:
         """A record's fields by their wire names; None for a payload whose fields could not be read."""
@@ -102,7 +104,7 @@ class EventJson:
             convert = self._records[type(record)] = self._record(type(record))
         return None if convert is None else convert(record)
 
-    def _extras(self, event: Any, payload: dict[str, Any] | None) -> dict[str, Any]:
+    def _extras(self, event: _Event, payload: dict[str, Any] | None) -> dict[str, Any]:
         """The keys that only some events have."""
         extras: dict[str, Any] = {}
         if tail := event.payload_tail:
@@ -130,12 +132,12 @@ class EventJson:
                 extras["labels_omitted"] = len(labels.by_name)
         return extras
 
-    def _head(self, key: Any) -> str:
+    def _head(self, key: EventKey) -> str:
         """The start of the lines of one kind. The key is kept, so that its `id` is not reused."""
         known = self._heads.get(id(key))
         if known is None:
             head = {"provider": key.provider, "id": key.id, "version": key.version, "name": key.name}
-            known = self._heads[id(key)] = key, _encode(head)[:-1]
+            known = self._heads[id(key)] = key, json_text(head)[:-1]
         return known[1]
 
     def _record(self, cls: Any) -> Record | None:
@@ -170,13 +172,13 @@ class EventJson:
         if wire.kind == "filetime":
             return _moment if self._names else None
         if wire.kind == "float":
-            return _finite
+            return finite
         return _text if wire.kind in ("guid", "decimal") or wire.column == "binary" else None
 
     def _elements(self, convert: Convert | None) -> Convert:
         """Arrays become lists. Text is not an array to users, even if it is on the wire."""
 
-        def change(values: object) -> Any:
+        def change(values: object) -> object:
             if not isinstance(values, tuple):
                 return _text(values)
             return list(values) if convert is None else [convert(v) for v in values]
@@ -196,7 +198,7 @@ class _LabelRoom:
         self._room += _ALWAYS
         known = self._known.get(id(labels))
         if known is None:
-            size = len(_encode(dict(labels.by_name)))
+            size = len(json_text(dict(labels.by_name)))
             key, forget = id(labels), self._known.pop
             self._known[key] = weakref.ref(labels, lambda _: forget(key, None)), size
             return True
@@ -220,23 +222,16 @@ def _guid(guid: object) -> str | None:
     return None if guid is None else str(guid)
 
 
-def _finite(value: Any) -> Any:
-    """NaN and the infinities as text: JSON has no numbers for them."""
-    if value is None or math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-
-
-def _moment(value: object) -> Any:
+def _moment(value: object) -> object:
     """ISO text; a number if no date can hold it."""
     return str(value) if isinstance(value, FileTime) and value.utc is not None else value
 
 
-def _name(value: object) -> Any:
+def _name(value: object) -> object:
     return str(value) if isinstance(value, Enum) else value
 
 
-def _text(value: object) -> Any:
+def _text(value: object) -> object:
     """Bytes as hex, a GUID or a Decimal as text; numbers and None unchanged."""
     if value is None or isinstance(value, str | int | float):
         return value

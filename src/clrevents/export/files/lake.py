@@ -144,7 +144,7 @@ def _facts(folder: Path) -> dict[str, Any]:
 class _Passes:
     """The progress of an export, from 0 to 1: a first scan of all headers, then the long pass."""
 
-    def __init__(self, tell: Callable[[float], Any]) -> None:
+    def __init__(self, tell: Callable[[float], object]) -> None:
         self._tell = tell
         self._before, self._share = 0.0, 0.1
 
@@ -156,7 +156,7 @@ class _Passes:
 
 
 def export_trace(
-    job: Job, opened: BinaryIO | None = None, progress: Callable[[float], Any] | None = None, processes: int = 1
+    job: Job, opened: BinaryIO | None = None, progress: Callable[[float], object] | None = None, processes: int = 1
 ) -> Outcome:
     """Export one trace; `progress` is called with the fraction done, from 0 to 1.
 
@@ -171,7 +171,7 @@ def export_trace(
         return _exported(job, opened, progress, 1)
 
 
-def _exported(job: Job, opened: BinaryIO | None, progress: Callable[[float], Any] | None, processes: int) -> Outcome:
+def _exported(job: Job, opened: BinaryIO | None, progress: Callable[[float], object] | None, processes: int) -> Outcome:
     passes = _Passes(progress or (lambda share: None))
     tell = None if progress is None else passes.progress
     with warnings.catch_warnings():

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from clrevents.errors import Problem, UnknownEventError
 from clrevents.export.files.buffered import TableFile, TableFiles
@@ -117,7 +117,7 @@ class Options:
         """The columns of the table of all headers."""
         return (*EVENT_HEADERS, *ACTIVITY_HEADERS) if self.activity_ids else EVENT_HEADERS
 
-    def object(self) -> dict[str, Any]:
+    def object(self) -> dict[str, object]:
         return {
             "format": self.format,
             "selectors": sorted(set(self.selectors)),
@@ -267,7 +267,7 @@ def safe_name(name: str) -> str:
 
     Distinct names give distinct results: `~`, which precedes the hash, is in no harmless name.
     """
-    shown = "".join(c if _harmless(c) else "_" for c in unicodedata.normalize("NFC", name))
+    shown = "".join(c if c.isalnum() or c in _PLAIN else "_" for c in unicodedata.normalize("NFC", name))
     # A leading dot hides a file, a leading underscore is reserved for us, and Windows drops trailing dots.
     shown = shown.lstrip("._-").rstrip(".")
     if _RESERVED.fullmatch(shown):
@@ -281,10 +281,6 @@ def safe_name(name: str) -> str:
 def name_hash(name: str, digits: int = 8) -> str:
     """Hex digits that distinguish names, up to 64. Eight distinguish all but those made to have the same."""
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
-
-
-def _harmless(char: str) -> bool:
-    return char.isalnum() or char in _PLAIN
 
 
 class Names:

@@ -33,28 +33,26 @@ _UNITS: Final = {"nanoseconds": "nanoseconds", "bytes": "bytes"}
 """The others are counts, for which its unit is `none`."""
 
 
-def flame_bytes(samples: Samples, format: FlameFormat, look: Look, pack: bool = False) -> bytes:
-    """The whole file. `pack` compresses it; pprof files always are."""
+def flame_bytes(
+    samples: Samples, format: FlameFormat, look: Look, pack: bool = False, against: tuple[str, Samples] | None = None
+) -> bytes:
+    """The whole file. `pack` compresses it; pprof files always are.
+
+    A page can compare the samples with those of another trace, given with its name. Raises ValueError if their weights
+    have different units.
+    """
     if format == "html":
-        from clrevents.export.flame.flame_html import render
+        from clrevents.export.flame.flame_html import render, render_compared
+
+        if against is None:
+            data = render(samples, look)
+        else:
+            name, before = against
+            data = render_compared(samples, before, name, look._replace(title=f"{look.title} compared with {name}"))
     else:
-        render = {"folded": folded, "speedscope": speedscope, "pprof": pprof}[format]
-    data = render(samples, look)
-    return _packed(data) if pack or format == "pprof" else data
-
-
-def compared_bytes(after: Samples, before: Samples, name: str, look: Look, pack: bool = False) -> bytes:
-    """The page of a flame graph comparing two traces, the other of which is called `name`. Raises ValueError if their
-    weights have different units."""
-    from clrevents.export.flame.flame_html import render_compared
-
-    data = render_compared(after, before, name, look)
-    return _packed(data) if pack else data
-
-
-def _packed(data: bytes) -> bytes:
-    """Without a timestamp, so that the same samples give the same bytes."""
-    return gzip.compress(data, 6, mtime=0)
+        data = {"folded": folded, "speedscope": speedscope, "pprof": pprof}[format](samples, look)
+    # Without a timestamp, so that the same samples give the same bytes.
+    return gzip.compress(data, 6, mtime=0) if pack or format == "pprof" else data
 
 
 def folded(samples: Samples, look: Look) -> bytes:

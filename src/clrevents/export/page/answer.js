@@ -3,11 +3,6 @@ document.title = data.section.question;
 at("title").textContent = data.section.question;
 at("about").textContent = data.about;
 fillSection(at("answer"), data.section);
-at("theme").addEventListener("click", () => {
-  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  retheme();
-});
-darkPaper.addEventListener("change", retheme);
-retheme();
+themes();
 // For tests and tools: everything is there.
 document.documentElement.dataset.ready = "yes";

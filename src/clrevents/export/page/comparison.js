@@ -13,11 +13,6 @@ const told = [...data.sentences, ...data.lacking];
 if (told.length) at("sentences").append(el("ul", { class: "notes" }, ...told.map((text) => el("li", {}, text))));
 flames();
 at("no-flames").hidden = data.flames.length > 0;
-at("theme").addEventListener("click", () => {
-  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  retheme();
-});
-darkPaper.addEventListener("change", retheme);
-retheme();
+themes();
 // For tests and tools: everything is there.
 document.documentElement.dataset.ready = "yes";

@@ -29,8 +29,7 @@ from clrevents.analysis.compare.comparison import (
     row_counts,
     sides,
 )
-from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
-from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
+from clrevents.export.page.page_assembly import PageTexts, assembled_page, shown_text
 from clrevents.export.page.page_flames import PageStacks, differences
 from clrevents.trace import Trace
 
@@ -103,8 +102,7 @@ def comparison_page(comparison: Comparison, base: Sequence[PageStacks] = (), new
         "flames": flames,
         "texts": texts.all,
     }
-    styles = [FLAME_STYLE, *page_texts_of(("page.css",))]
-    return assembled_page("comparison.html", styles, [FLAME_SCRIPT, *page_texts_of(_SCRIPTS)], data, flames=True)
+    return assembled_page("comparison.html", ("page.css",), _SCRIPTS, data, flames=True)
 
 
 def _scale(side: Sequence[Recording]) -> float:

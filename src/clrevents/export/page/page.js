@@ -95,12 +95,7 @@ contents();
 for (const [id, open] of [["open-all", true], ["close-all", false]]) {
   at(id).addEventListener("click", () => { for (const section of sections) { section.open = open; if (open) section.fill(); } });
 }
-at("theme").addEventListener("click", () => {
-  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  retheme();
-});
-darkPaper.addEventListener("change", retheme);
-retheme();
+themes();
 if (location.hash) {
   const target = sections.find((section) => `#${section.id}` === location.hash);
   if (target) { target.open = true; target.scrollIntoView(); }

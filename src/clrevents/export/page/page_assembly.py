@@ -14,8 +14,9 @@ from typing import Any, Final
 
 from clrevents._util.words import counted, safe
 from clrevents.analysis.gathering.groups import Interned
-from clrevents.export.flame.flame_html import escaped_json, filled_page
+from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE, escaped_json, filled_page
 
+_HERE: Final = Path(__file__).parent
 _LONG: Final = 600
 
 
@@ -46,24 +47,24 @@ def shown_text(text: str) -> str:
 
 
 def assembled_page(
-    template: str, styles: Sequence[str], scripts: Sequence[str], data: dict[str, Any], flames: bool = False
+    body: str, styles: Sequence[str], scripts: Sequence[str], data: dict[str, Any], flames: bool = False
 ) -> bytes:
-    """The page of these texts; the policy names its style and its script by their hashes. `flames` says that the
-    template has a place for flame graphs."""
-    style, script = "\n".join(styles), "\n".join(['"use strict";', *scripts])
+    """The page of these files; the policy names its style and its script by their hashes. `flames` says that the
+    body has a place for flame graphs."""
+    style = "\n".join([*([FLAME_STYLE] if flames else []), *map(_text, styles)])
+    script = "\n".join(['"use strict";', *([FLAME_SCRIPT] if flames else []), *map(_text, scripts)])
     parts = {
         "__POLICY__": f"script-src {_hash(script)}; style-src {_hash(style)}",
         "__STYLE__": style,
-        **({"__FLAMES__": page_texts_of(("flames_part.html",))[0]} if flames else {}),
+        "__BODY__": _text(body).replace("__FLAMES__", _text("flames_part.html")),
         "__DATA__": escaped_json(data),
         "__SCRIPT__": script,
     }
-    return filled_page(Path(__file__).with_name(template), parts)
+    return filled_page(_HERE / "frame.html", parts)
 
 
-def page_texts_of(names: Sequence[str]) -> list[str]:
-    """The texts of files beside this module."""
-    return [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names]
+def _text(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

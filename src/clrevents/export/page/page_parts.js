@@ -47,6 +47,14 @@ function retheme() {
   at("theme").setAttribute("aria-pressed", String(isDark()));
   for (const redraw of themed) redraw();
 }
+function themes() {
+  at("theme").addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    retheme();
+  });
+  darkPaper.addEventListener("change", retheme);
+  retheme();
+}
 
 // Charts come as SVG that holds only shapes and texts; parsed as XML, and never as part of the page's markup.
 function drawing(svg, label) {

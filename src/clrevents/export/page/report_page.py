@@ -26,13 +26,12 @@ from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs,
 from clrevents.analysis.framework.run.answerable import answerable
 from clrevents.analysis.framework.run.asking import ask, find_report, report_names
 from clrevents.errors import DamageError, PayloadError, Problem, TraceError
-from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
-from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
+from clrevents.export.page.page_assembly import PageTexts, assembled_page, shown_text
 from clrevents.export.page.page_drawings import drawn_meanwhile
 from clrevents.export.page.page_flames import PageStacks, compared_names, page_flames
 from clrevents.export.page.page_sections import charts_of, failed_section, page_sections
 from clrevents.export.page.page_timeline import page_timeline
-from clrevents.trace import Loss, Trace, Trust, passes_of
+from clrevents.trace import Trace, Trust, passes_of
 
 _DOUBTS: Final = 3
 _PROBLEMS: Final = 20
@@ -83,12 +82,8 @@ MOST_BYTES: Final = 3_000_000
 _ROWS: Final = (500, 200, 80, 30)
 _STYLES: Final = ("page.css", "page_timeline.css")
 _SCRIPTS: Final = (
-    "page_parts.js",
-    "page_tables.js",
-    "page_section.js",
-    "page_timeline.js",
-    "page_flames.js",
-    "page.js",
+    *("page_parts.js", "page_tables.js", "page_section.js", "page_timeline.js"),
+    *("page_flames.js", "page.js"),
 )
 
 
@@ -144,15 +139,13 @@ def report_page(
         "flames": flames,
     }
     scan = passes_of(trace).scan(raising=False)
-    styles = [FLAME_STYLE, *page_texts_of(_STYLES)]
-    scripts = [FLAME_SCRIPT, *page_texts_of(_SCRIPTS)]
     page = b""
     for most in _ROWS:
         texts = PageTexts()
         sections = [*page_sections(answers, charts, most, texts), *(failed_section(*one) for one in failed.items())]
         timeline = page_timeline(answers, (*scan.losses, *scan.destroyed), scan.duration_ns, texts)
         data = {**head, "sections": sections, "timeline": timeline, "texts": texts.all}
-        page = assembled_page("page.html", styles, scripts, data, flames=True)
+        page = assembled_page("page.html", _STYLES, _SCRIPTS, data, flames=True)
         if len(page) <= MOST_BYTES:
             break
     return page
@@ -217,7 +210,9 @@ def page_trust(trace: Trace, answers: Mapping[str, Answer[object]], broken: Trac
         lines.append(("error", f"reading ended early, and everything after that is missing: {broken}"))
     lines += trust.reasons()
     lines += [("error", _problem_text(problem)) for problem in scan.problems if problem.severity == "damage"]
-    lines += [("error", _loss_text(loss)) for loss in sorted(scan.losses, key=lambda loss: -loss.count)[:_THREADS]]
+    for loss in sorted(scan.losses, key=lambda loss: -loss.count)[:_THREADS]:
+        lost = f"{loss.count:,} lost between {moment_text(loss.start_ns)} and {moment_text(loss.end_ns)}"
+        lines.append(("error", lost))
     lines += [("warning", _problem_text(problem)) for problem in faults]
     doubtful = [name for name, answer in answers.items() if _doubts(answer)]
     notes = sum(problem.severity == "note" and problem.kind != "missing-stack" for problem in trace.problems)
@@ -230,10 +225,6 @@ def page_trust(trace: Trace, answers: Mapping[str, Answer[object]], broken: Trac
     level = trust.level if broken is None else "error"
     verdict = str(trust) if level == "info" else _VERDICTS[level]
     return {"level": level, "verdict": verdict, "lines": shown, "doubtful": doubtful}
-
-
-def _loss_text(loss: Loss) -> str:
-    return f"{loss.count:,} lost between {moment_text(loss.start_ns)} and {moment_text(loss.end_ns)}"
 
 
 def _problem_text(problem: Problem) -> str:

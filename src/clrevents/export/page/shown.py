@@ -23,10 +23,10 @@ from clrevents.analysis.framework.render.show import question_text
 from clrevents.analysis.shared.samples.calltree import CallTree, call_tree
 from clrevents.analysis.shared.samples.samples import FlameFormat, Samples
 from clrevents.export.file_formats import file_format
-from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, flame_bytes
 from clrevents.export.flame.flame_html import FlameCut, flame_page, render
 from clrevents.export.look import Look
-from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
+from clrevents.export.page.page_assembly import PageTexts, assembled_page, shown_text
 from clrevents.export.page.page_sections import page_charts, page_sections
 
 MOST_BYTES: Final = 1_000_000
@@ -81,7 +81,7 @@ def answer_page(answer: Answer[object], most: int) -> bytes:
     charts = [chart() for chart in page_charts(answer)]
     (section,) = page_sections({answer.name: answer}, {answer.name: charts}, most, texts)
     data = {"about": shown_text(question_text(answer.question)), "section": section, "texts": texts.all}
-    return assembled_page("answer.html", page_texts_of(("page.css",)), page_texts_of(_SCRIPTS), data)
+    return assembled_page("answer.html", ("page.css",), _SCRIPTS, data)
 
 
 _BYTES_OF_A_BOX: Final = 6
@@ -123,14 +123,13 @@ def write_samples(
         raise ValueError(f"{meant}; formats are {', '.join(FLAME_FORMATS)}")
     info, pack = samples.info, name.lower().endswith(".gz")
     look = Look(title, f"clrevents {__version__}", merge_threads, raw, None if info is None else info.start)
-    if against is None:
-        data = flame_bytes(samples, chosen, look, pack)
-    elif chosen != "html":
-        raise ValueError(f"samples can be compared only on a page (html), not in the format {chosen}")
-    else:
-        before = "" if against.info is None else os.path.basename(against.info.path or "")
-        other = before or "the other trace"
-        data = compared_bytes(samples, against, other, look._replace(title=f"{title} compared with {other}"), pack)
+    before = None
+    if against is not None:
+        if chosen != "html":
+            raise ValueError(f"samples can be compared only on a page (html), not in the format {chosen}")
+        name_of_other = "" if against.info is None else os.path.basename(against.info.path or "")
+        before = name_of_other or "the other trace", against
+    data = flame_bytes(samples, chosen, look, pack, before)
     with whole_file(path, *(one.info.path for one in (samples, against) if one and one.info)) as file:
         file.write(data)
 

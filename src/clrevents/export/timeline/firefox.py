@@ -328,7 +328,7 @@ class FirefoxMarkers:
                 key = f"{name} " if name == "type" or name == "name" else name
                 data[key] = shown
                 if (known := fields.setdefault(key, kind)) != kind:
-                    fields[key] = _both(known, kind)
+                    fields[key] = "decimal" if {known, kind} == {"integer", "decimal"} else "string"
                     self._mixed.add(track.group)
         if item.leaves or item.reaches:
             self._add_arrows(track.group, item, data)
@@ -383,11 +383,6 @@ class FirefoxMarkers:
             }
             for group, fields in self._fields.items()
         ]
-
-
-def _both(one: str, other: str) -> str:
-    """The format of a field whose values have these, which differ."""
-    return "decimal" if {one, other} == {"integer", "decimal"} else "string"
 
 
 def _shown(name: str, value: object) -> tuple[str, object]:

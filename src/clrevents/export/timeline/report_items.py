@@ -18,7 +18,7 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.analysis import Answer, ReportTable, read_samples
 from clrevents.analysis.framework.run.asking import reports_of
-from clrevents.analysis.gathering.groups import Ints, changes
+from clrevents.analysis.gathering.groups import Array, Ints, changes
 from clrevents.analysis.shared.processor.counted_events import NO_THREAD
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.export.look import Look, calls, frame_names, rows_by_thread
@@ -97,7 +97,11 @@ def grouped(
     """
     columns = [table.column(name) for name in keys]
     order = np.flatnonzero(table.column(start).known)
-    by: list[np.ndarray[Any, Any]] = [_first_null(table, end)[order]] if end is not None else []
+    by: list[Array] = []
+    if end is not None:
+        # The later ones before the earlier ones, and null before all.
+        ends = np.where(table.column(end).known, -table.numbers(end).astype(np.int64), np.iinfo(np.int64).min)
+        by.append(ends[order])
     by.append(table.numbers(start)[order])
     for column in reversed(columns):
         by += [column.filled(0)[order], column.known[order]]
@@ -113,26 +117,17 @@ def grouped(
         deque(rows_of_group, maxlen=0)
 
 
-def without(table: ReportTable[object], start: str) -> int:
-    """How many rows have no `start`, and so no place in time."""
-    return int((~table.column(start).known).sum())
-
-
 def _rows(table: ReportTable[R], order: Ints) -> Iterator[tuple[int, R]]:
     for at in range(0, len(order), _PORTION):
         portion = order[at : at + _PORTION]
         yield from zip(portion.tolist(), table.take(portion), strict=True)
 
 
-def _first_null(table: ReportTable[object], name: str) -> Ints:
-    """Sorts the later ones before the earlier ones, and null before all."""
-    return np.where(table.column(name).known, -table.numbers(name).astype(np.int64), np.iinfo(np.int64).min)
-
-
 _Ends: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """The arrows that leave a row, and those that reach it."""
 _Ties: TypeAlias = Callable[[int, Any], _Ends]
 """The arrows of a row at its place in the table."""
+_ToTies: TypeAlias = Callable[[Answer[object], Arrows], _Ties]
 
 
 @frozen
@@ -152,7 +147,7 @@ class ShownRows:
     end: str | None = "end_ns"
     thread: str | None = "thread_id"
     label: Callable[[Any], str] | None = None
-    ties: Callable[[Any, Arrows], _Ties] | None = None
+    ties: _ToTies | None = None
     side: str | None = None
     """Only those of this side, on a track of their own."""
 
@@ -161,9 +156,9 @@ class ShownRows:
         """The name of its tracks."""
         return GROUPS[self.group] if self.side is None else _SIDES[self.side]
 
-    def items(self, answer: Any, arrows: Arrows) -> Iterator[Placed]:
+    def items(self, answer: Answer[object], arrows: Arrows) -> Iterator[Placed]:
         """All rows as items."""
-        table = getattr(answer, self.table)
+        table = answer.table(self.table)
         if self.side is not None:
             sides = np.array(table.column("side").tolist(), dtype=object)
             table = table.take(np.flatnonzero(sides == self.side))
@@ -184,10 +179,10 @@ class ShownRows:
         # Damage can order the two the other way round.
         return Stretch(start, None if end is None else max(start, end), name, details, *ends)
 
-    def left_out(self, answer: object) -> int:
+    def left_out(self, answer: Answer[object]) -> int:
         """How many rows have no place in time because their beginning is not in the trace."""
         # A task that never ran has none either.
-        return 0 if self.report == "tasks" else without(getattr(answer, self.table), self.start)
+        return 0 if self.report == "tasks" else int((~answer.table(self.table).column(self.start).known).sum())
 
 
 def _kept(*names: str) -> Callable[[object], Details]:
@@ -213,34 +208,30 @@ def _collection(row: Any) -> str:
     return _words(f"#{row.number}", generation, row.kind, row.reason)
 
 
-def _lock_waits(answer: object, arrows: Arrows) -> _Ties:
-    """To the thread that held the lock when the wait began."""
-    return lambda place, row: (() if row.owner_thread_id is None else arrows("lock", place), ())
+def _arrow_of(kind: str, leaves: bool, drawn: Callable[[Any], bool] = lambda row: True) -> _ToTies:
+    """An arrow for each row, or for those for which it is `drawn`: from a wait to the thread that held the lock when it
+    began, from where a task was created to where it ran."""
 
+    def ties_of(answer: Answer[object], arrows: Arrows) -> _Ties:
+        def ties(place: int, row: object) -> _Ends:
+            arrow = arrows(kind, place) if drawn(row) else ()
+            return (arrow, ()) if leaves else ((), arrow)
 
-def _lock_held(answer: object, arrows: Arrows) -> _Ties:
-    return lambda place, row: ((), arrows("lock", place))
+        return ties
 
-
-def _task_run(answer: object, arrows: Arrows) -> _Ties:
-    """From where it was created."""
-    return lambda place, row: ((), arrows("task", place) if _ran_later(row) else ())
-
-
-def _task_made(answer: object, arrows: Arrows) -> _Ties:
-    return lambda place, row: (arrows("task", place) if _ran_later(row) else (), ())
+    return ties_of
 
 
 def _ran_later(row: Any) -> bool:
     return row.created_ns is not None and row.started_ns is not None and row.created_ns <= row.started_ns
 
 
-def _requests(answer: Any, arrows: Arrows) -> _Ties:
+def _requests(answer: Answer[object], arrows: Arrows) -> _Ties:
     """From a client's request to the server's, and from the one being served to those sent meanwhile."""
     leaves: dict[tuple[Any, int], list[int]] = defaultdict(list)
     reaches: dict[tuple[Any, int], list[int]] = defaultdict(list)
     names = ("process_id", "row", "start_ns", "peer_row", "parent_row", "side")
-    rows = list(zip(*(answer.requests.column(name).tolist() for name in names), strict=True))
+    rows = list(zip(*(answer.table("requests").column(name).tolist() for name in names), strict=True))
     starts = {(process, row): start for process, row, start, *_ in rows}
     for place, (process, row, start, peer, parent, side) in enumerate(rows):
         for kind, other in (("call", parent), ("peer", peer if side == "server" else None)):
@@ -275,12 +266,13 @@ SHOWN: Final = (
     ShownRows(
         "locks", "locks", "contentions", lambda row: row.method or "a lock",
         _kept("lock_id", "native", "owner_thread_id", "owner_method", "duration_ns", "lossy"),
-        label=lambda row: f"thread {row.thread_id}", ties=_lock_waits,
+        label=lambda row: f"thread {row.thread_id}",
+        ties=_arrow_of("lock", True, lambda row: row.owner_thread_id is not None),
     ),
     ShownRows(
         "held", "locks", "contentions", lambda row: "holds a lock",
         lambda row: {"lock_id": row.lock_id, "waiting_thread_id": row.thread_id},
-        end=None, thread="owner_thread_id", ties=_lock_held,
+        end=None, thread="owner_thread_id", ties=_arrow_of("lock", False),
     ),
     ShownRows(
         "jit", "jit", "compilations", lambda row: row.method,
@@ -295,11 +287,11 @@ SHOWN: Final = (
     ),
     ShownRows(
         "tasks", "tasks", "tasks", lambda row: row.method or row.kind, _TASK,
-        start="started_ns", end="completed_ns", ties=_task_run,
+        start="started_ns", end="completed_ns", ties=_arrow_of("task", False, _ran_later),
     ),
     ShownRows(
         "created", "tasks", "tasks", lambda row: row.kind, _TASK,
-        start="created_ns", end=None, thread="created_thread_id", ties=_task_made,
+        start="created_ns", end=None, thread="created_thread_id", ties=_arrow_of("task", True, _ran_later),
     ),
     *(
         ShownRows(
@@ -350,7 +342,7 @@ def processor_time(samples: Samples) -> Iterator[Placed]:
         yield track, Level(int(rows.end[of[-1]]), 0.0)
 
 
-def processors_in_use(answer: Any) -> Iterator[Placed]:
+def processors_in_use(answer: Answer[object]) -> Iterator[Placed]:
     """How many threads had a processor, by the report `threads`; nothing unless the kernel recorded it."""
     ready = answer.metrics["ready_total"]
     # Counts tell how much of each while, not when.

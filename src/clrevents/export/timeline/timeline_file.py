@@ -14,7 +14,7 @@ from typing import IO, Final, NamedTuple, cast
 from clrevents.export.file_formats import TimelineFormat
 from clrevents.export.files.jsonl import EventJson
 from clrevents.export.look import Look, summary
-from clrevents.export.timeline.report_items import Timeline, read_timeline
+from clrevents.export.timeline.report_items import read_timeline
 from clrevents.export.timeline.timeline_items import GROUPS, Instant, Placed, Track
 from clrevents.trace import Selector, Trace
 
@@ -83,24 +83,18 @@ def write_timeline(
             # Without a name and a time, so that the same trace gives the same bytes.
             packed = closing.enter_context(gzip.GzipFile("", "wb", 6, stream, mtime=0))
             stream = cast("IO[bytes]", packed)
-        write = _perfetto if format == "perfetto" else _firefox
-        write(timeline, event_items(trace, wanted, process_id), stream)
+        if format == "perfetto":
+            from clrevents.export.timeline.perfetto import PerfettoFile
+
+            perfetto = PerfettoFile(stream, look.title, timeline.start_ns, timeline.threads)
+            perfetto.write(timeline.items())
+            perfetto.write(event_items(trace, wanted, process_id))
+            perfetto.close()
+        else:
+            from clrevents.export.timeline.firefox import FirefoxFile
+
+            firefox = FirefoxFile(timeline)
+            firefox.write(timeline.happenings())
+            firefox.write(event_items(trace, wanted, process_id))
+            firefox.close(stream)
     return WrittenTimeline(summary(timeline.samples), sum(timeline.left_out.values()))
-
-
-def _perfetto(timeline: Timeline, events: Iterator[Placed], stream: IO[bytes]) -> None:
-    from clrevents.export.timeline.perfetto import PerfettoFile
-
-    file = PerfettoFile(stream, timeline.look.title, timeline.start_ns, timeline.threads)
-    file.write(timeline.items())
-    file.write(events)
-    file.close()
-
-
-def _firefox(timeline: Timeline, events: Iterator[Placed], stream: IO[bytes]) -> None:
-    from clrevents.export.timeline.firefox import FirefoxFile
-
-    file = FirefoxFile(timeline)
-    file.write(timeline.happenings())
-    file.write(events)
-    file.close(stream)

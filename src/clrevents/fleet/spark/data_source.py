@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
 from clrevents.analysis.doctor.diagnosing import rules_of
@@ -25,25 +26,26 @@ from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
 from clrevents.fleet.joined import TRACE, Joined, with_trace
 from clrevents.fleet.questions import (
     UNREAD,
-    AskDoctor,
     AskReport,
     Opening,
     TraceProblem,
     asked,
     empty_tables,
+    findings_of,
     problems_table,
 )
 from clrevents.fleet.spark.worker_rows import (
     SUMMARIES,
-    AskFields,
-    AskThrough,
-    SparkAnswerRows,
-    SparkEventRows,
-    SparkProblemRows,
     SparkRows,
     SparkSchema,
+    answer_rows,
     arrow_target,
+    ask_fields,
+    ask_through,
+    event_rows,
+    fields_of,
     in_words,
+    rows_of_problems,
     summary,
 )
 from clrevents.fleet.trace_batches import event_table
@@ -227,15 +229,13 @@ class _Asked:
     def _event_fields(self) -> tuple[TableField, ...]:
         assert self.event is not None
         try:
-            return event_table(self.event, self._own_columns(), self.enum_names).fields
+            own = None if self.columns is None else [name for name in self.columns if name != TRACE]
+            return event_table(self.event, own, self.enum_names).fields
         except UnknownEventError:
             return self._sampled(self.event)
 
-    def _own_columns(self) -> tuple[str, ...] | None:
-        return None if self.columns is None else tuple(name for name in self.columns if name != TRACE)
-
     def _sampled(self, event: str) -> tuple[TableField, ...]:
-        question = AskFields(event, self.enum_names)
+        question = partial(ask_fields, selector=event, enum_names=self.enum_names)
         joined = Joined()
         for path in self.paths()[: self.sample]:
             for table in asked(question, path, self.opening).values:
@@ -269,14 +269,16 @@ class _Asked:
         """What a worker does with each trace."""
         question = None if self.report is None else self._report_question()
         if self.problems:
-            through = None if self.event is None else AskThrough(self.event, self.filters)
-            return SparkProblemRows(tuple(q for q in (question, through) if q is not None), self.opening)
+            through = None if self.event is None else partial(ask_through, selector=self.event, filters=self.filters)
+            questions = tuple(q for q in (question, through) if q is not None)
+            return partial(rows_of_problems, questions=questions, opening=self.opening)
         if self.findings:
             rules = tuple(self.parameters.get("rules", ()))
             rules_of(rules)
-            return SparkAnswerRows(AskDoctor(rules, self._window()), None, self.opening)
+            findings = partial(findings_of, rules=rules, window=self._window())
+            return partial(answer_rows, question=findings, table=None, opening=self.opening)
         if question is not None:
-            return SparkAnswerRows(question, self.table, self.opening)
+            return partial(answer_rows, question=question, table=self.table, opening=self.opening)
         assert self.event is not None
         named = tuple(field["name"] for field in schema["fields"] if field["name"] != TRACE)
         try:
@@ -285,7 +287,14 @@ class _Asked:
             columns: tuple[str, ...] | None = named or ("time_ns",)
         except UnknownEventError:
             columns = None
-        return SparkEventRows(self.event, columns, self.enum_names, wanted_events(self.filters, filters), self.opening)
+        return partial(
+            event_rows,
+            selector=self.event,
+            columns=columns,
+            enum_names=self.enum_names,
+            filters=wanted_events(self.filters, filters),
+            opening=self.opening,
+        )
 
     def _report_question(self) -> AskReport:
         declared = find_report(str(self.report))
@@ -295,9 +304,8 @@ class _Asked:
     def _window(self) -> WindowOptions:
         if odd := self.filters.keys() - WindowOptions.__annotations__.keys():
             raise ValueError(f"reports have no options {', '.join(sorted(odd))}")
-        return WindowOptions(
-            start=self.filters.get("start"), end=self.filters.get("end"), process_id=self.filters.get("process_id")
-        )
+        filters = self.filters
+        return {"start": filters.get("start"), "end": filters.get("end"), "process_id": filters.get("process_id")}
 
 
 def _places(given: Mapping[str, str]) -> list[str]:
@@ -316,17 +324,11 @@ def _flag(given: Mapping[str, str], name: str) -> bool:
 
 
 def _filters(given: Mapping[str, str]) -> FilterOptions:
-    options = FilterOptions()
-    if "provider" in given:
-        options["provider"] = given["provider"]
-    if "process_id" in given:
-        options["process_id"] = int(given["process_id"])
-    if "thread_id" in given:
-        options["thread_id"] = [int(thread) for thread in given["thread_id"].split(",")]
-    if "start" in given:
-        options["start"] = _moment(given["start"])
-    if "end" in given:
-        options["end"] = _moment(given["end"])
+    meant: Mapping[str, Callable[[str], object]] = {
+        **{"provider": str, "process_id": int, "start": _moment, "end": _moment},
+        "thread_id": lambda threads: [int(thread) for thread in threads.split(",")],
+    }
+    options = cast("FilterOptions", {name: value(given[name]) for name, value in meant.items() if name in given})
     Filters.of(options)
     return options
 
@@ -342,7 +344,7 @@ class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
     def __init__(self, asked_for: _Asked, schema: SparkSchema) -> None:
         self._asked, self._schema = asked_for, schema
         self._filters: tuple[object, ...] = ()
-        arrow_target(schema)
+        arrow_target(fields_of(schema))
         # Here already, for names that do not exist: a worker's errors would be tried again.
         self._rows = asked_for.rows(schema, ())
 
@@ -355,7 +357,7 @@ class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
         # Spark asks for the value None if no trace is left.
         for path in partition.value or ():
             problems: list[TraceProblem] = []
-            yield from self._rows.batches(path, self._schema, problems)
+            yield from self._rows(path, self._schema, problems)
             if self._asked.opening.errors != "salvage":
                 for problem in problems:
                     if problem.severity == UNREAD:

@@ -7,10 +7,9 @@ Imports nothing of Spark, and knows no other traces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
-from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.decode.payload.column import ColumnType
 from clrevents.decode.selection import FilterOptions, Selector
@@ -18,7 +17,6 @@ from clrevents.errors import UnknownEventError
 from clrevents.fleet.fleet_answer import fleet_answer
 from clrevents.fleet.joined import fitted, with_trace
 from clrevents.fleet.questions import (
-    AskDoctor,
     AskReport,
     KeptAnswer,
     Opening,
@@ -107,22 +105,18 @@ def _column_type(name: str, type: Any) -> ColumnType:
     raise TypeError(f"{name} cannot be {shown}: columns of traces are {', '.join(_KINDS)}, arrays and structs of these")
 
 
-def arrow_target(schema: Mapping[str, Any]) -> Any:
-    """The Arrow schema of the batches that Spark expects for a schema, given as its `jsonValue()`."""
+def arrow_target(fields: Sequence[TableField]) -> Any:
+    """The Arrow schema of the batches that Spark expects for these columns."""
     pa = needed("pyarrow", "spark", "Spark's data source")
-    return pa.schema([_arrow_field(pa, f["name"], f["type"], f["nullable"]) for f in schema["fields"]])
+    return pa.schema([(field.name, _arrow_type(pa, field.type)) for field in fields])
 
 
-def _arrow_field(pa: Any, name: str, type: Any, nullable: bool) -> Any:
-    return pa.field(name, _arrow_type(pa, type), nullable=nullable)
-
-
-def _arrow_type(pa: Any, type: Any) -> Any:
-    if isinstance(type, Mapping):
-        if type["type"] == "array":
-            return pa.list_(_arrow_field(pa, "element", type["elementType"], type["containsNull"]))
-        return pa.struct([_arrow_field(pa, f["name"], f["type"], f["nullable"]) for f in type["fields"]])
-    match _KINDS[type]:
+def _arrow_type(pa: Any, type: ColumnType) -> Any:
+    match type.kind:
+        case "list":
+            return pa.list_(pa.field("element", _arrow_type(pa, type.children[0])))
+        case "struct":
+            return pa.struct([(n, _arrow_type(pa, c)) for n, c in zip(type.names, type.children, strict=True)])
         case "uint64":
             return pa.decimal128(20, 0)
         case "timestamp":
@@ -144,48 +138,37 @@ def spark_batches(table: Table, schema: Mapping[str, object]) -> Iterator[object
 def cast_batch(batch: Any, schema: Mapping[str, Any]) -> Any:
     """A record batch with the columns of `schema` in the types that Spark expects."""
     pa = needed("pyarrow", "spark", "Spark's data source")
-    target = arrow_target(schema)
+    target = arrow_target(fields_of(schema))
     # Not safe: only nanoseconds get lost, and other values always fit.
     columns = [column.cast(field.type, safe=False) for column, field in zip(batch.columns, target, strict=True)]
     return pa.record_batch(columns, schema=target)
 
 
-T = TypeVar("T")
 SparkSchema: TypeAlias = Mapping[str, Any]
 """A schema as its `jsonValue()` gives it."""
 
 
-class SparkRows(Protocol):
-    """Rows of traces, asked for by their path."""
-
-    def batches(self, path: str, schema: SparkSchema, problems: list[TraceProblem]) -> Iterator[object]:
-        """A trace's record batches, as Spark expects them for `schema`; what is wrong with it goes to `problems`."""
-        ...
+SparkRows: TypeAlias = Callable[[str, SparkSchema, list[TraceProblem]], Iterator[object]]
+"""Gives the record batches of a trace, as Spark expects them for a schema; what is wrong with it goes to the list."""
 
 
-@frozen
-class SparkEventRows:
+def event_rows(
+    path: str,
+    schema: SparkSchema,
+    problems: list[TraceProblem],
+    *,
+    selector: Selector,
+    columns: tuple[str, ...] | None,
+    enum_names: bool,
+    filters: FilterOptions,
+    opening: Opening,
+) -> Iterator[object]:
     """The rows of one event. `columns` is None for all that the trace has."""
-
-    selector: Selector
-    columns: tuple[str, ...] | None
-    enum_names: bool
-    filters: FilterOptions
-    opening: Opening
-
-    def batches(self, path: str, schema: SparkSchema, problems: list[TraceProblem]) -> Iterator[object]:
-        read = TraceBatches(
-            path,
-            self.selector,
-            Table(fields_of(schema)),
-            self.opening,
-            columns=self.columns,
-            enum_names=self.enum_names,
-            filters=self.filters,
-        )
-        for batch in read:
-            yield cast_batch(batch, schema)
-        problems.extend(read.problems)
+    like = Table(fields_of(schema))
+    read = TraceBatches(path, selector, like, opening, columns=columns, enum_names=enum_names, filters=filters)
+    for batch in read:
+        yield cast_batch(batch, schema)
+    problems.extend(read.problems)
 
 
 def summary(table: str, question: AskReport, answers: Sequence[tuple[str, KeptAnswer]] = ()) -> Table:
@@ -198,75 +181,58 @@ SUMMARIES: Final = ("by_trace", "facts", "notes")
 """Names of what `FleetAnswer` has besides the report's tables; no report has a table called so."""
 
 
-def _answers(question: Question[T], path: str, opening: Opening, problems: list[TraceProblem]) -> tuple[T, ...]:
-    """What a question answers of one trace, if it does; problems, and why it does not, go to `problems`."""
+def answer_rows(
+    path: str,
+    schema: SparkSchema,
+    problems: list[TraceProblem],
+    *,
+    question: Question[KeptAnswer | Table],
+    table: str | None,
+    opening: Opening,
+) -> Iterator[object]:
+    """The rows of one table of a report, of a summary of it, or (None) what the doctor concludes."""
     outcome = asked(question, path, opening)
     problems.extend(outcome.problems)
     if outcome.refused is not None:
         problems.append(error_row(path, outcome.refused))
-    return outcome.values
+    for answer in outcome.values:
+        if isinstance(answer, Table):
+            rows = with_trace(path, answer)
+        elif isinstance(question, AskReport) and table in SUMMARIES:
+            rows = summary(table, question, [(path, answer)])
+        else:
+            rows = with_trace(path, answer.tables[str(table)])
+        yield from spark_batches(rows, schema)
 
 
-@frozen
-class SparkAnswerRows:
-    """The rows of one table of a report, of a summary of it, or (None) what the doctor concludes."""
-
-    question: AskReport | AskDoctor
-    table: str | None
-    opening: Opening
-
-    def batches(self, path: str, schema: SparkSchema, problems: list[TraceProblem]) -> Iterator[object]:
-        answers: tuple[KeptAnswer | Table, ...] = _answers(self.question, path, self.opening, problems)
-        for answer in answers:
-            if isinstance(answer, Table):
-                rows = with_trace(path, answer)
-            elif self.table in SUMMARIES:
-                rows = summary(self.table, self.question, [(path, answer)])  # type: ignore[arg-type]
-            else:
-                rows = with_trace(path, answer.tables[str(self.table)])
-            yield from spark_batches(rows, schema)
-
-
-@frozen
-class SparkProblemRows:
+def rows_of_problems(
+    path: str,
+    schema: SparkSchema,
+    problems: list[TraceProblem],
+    *,
+    questions: tuple[Question[object], ...],
+    opening: Opening,
+) -> Iterator[object]:
     """The problems of a trace: those found by a scan of its headers and by the questions."""
-
-    questions: tuple[Question[Any], ...]
-    opening: Opening
-
-    def batches(self, path: str, schema: SparkSchema, problems: list[TraceProblem]) -> Iterator[object]:
-        met: dict[TraceProblem, None] = {}
-        asks: tuple[Question[Any], ...] = (Trace.event_counts, *self.questions)
-        for question in asks:
-            outcome = asked(question, path, self.opening)
-            met.update(dict.fromkeys(outcome.problems))
-            if outcome.refused is not None and not isinstance(outcome.refused, UnknownEventError):
-                met[error_row(path, outcome.refused)] = None
-        yield from spark_batches(problems_table(met), schema)
+    met: dict[TraceProblem, None] = {}
+    for question in (Trace.event_counts, *questions):
+        outcome = asked(question, path, opening)
+        met.update(dict.fromkeys(outcome.problems))
+        if outcome.refused is not None and not isinstance(outcome.refused, UnknownEventError):
+            met[error_row(path, outcome.refused)] = None
+    yield from spark_batches(problems_table(met), schema)
 
 
-@frozen
-class AskThrough:
-    """Every row of an event; none is kept."""
-
-    selector: Selector
-    filters: FilterOptions
-
-    def __call__(self, trace: Trace) -> None:
-        for _ in trace.table_parts(self.selector, **self.filters):
-            pass
+def ask_through(trace: Trace, selector: Selector, filters: FilterOptions) -> None:
+    """Reads every row of an event; none is kept."""
+    for _ in trace.table_parts(selector, **filters):
+        pass
 
 
-@frozen
-class AskFields:
+def ask_fields(trace: Trace, selector: Selector, enum_names: bool) -> Table | None:
     """The columns of an event's table in one trace, without rows; None if the trace does not know the event."""
-
-    selector: Selector
-    enum_names: bool
-
-    def __call__(self, trace: Trace) -> Table | None:
-        try:
-            first = next(iter(trace.table_parts(self.selector, enum_names=self.enum_names)))
-        except UnknownEventError:
-            return None
-        return Table(first.fields)
+    try:
+        first = next(iter(trace.table_parts(selector, enum_names=enum_names)))
+    except UnknownEventError:
+        return None
+    return Table(first.fields)
