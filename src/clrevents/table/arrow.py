@@ -36,17 +36,19 @@ def arrow_schema(fields: Sequence[TableField], metadata: Mapping[str, str]) -> p
     )
 
 
-def arrow_type(type: ColumnType) -> pyarrow.DataType:
-    """The Arrow type of a column's type."""
+def arrow_type(type: ColumnType, instead: Mapping[str, pyarrow.DataType] | None = None) -> pyarrow.DataType:
+    """The Arrow type of a column's type; `instead` has others for some kinds, at any depth."""
     import pyarrow as pa
 
     match type.kind:
+        case kind if instead and kind in instead:
+            return instead[kind]
         case "list":
             # Parquet's name for it, so that a schema survives a round trip.
-            return pa.list_(pa.field("element", arrow_type(type.children[0])))
+            return pa.list_(pa.field("element", arrow_type(type.children[0], instead)))
         case "struct":
             children = zip(type.names, type.children, strict=True)
-            return pa.struct([pa.field(name, arrow_type(child)) for name, child in children])
+            return pa.struct([pa.field(name, arrow_type(child, instead)) for name, child in children])
         case "timestamp":
             return pa.timestamp("ns", tz="UTC")
         case "bool":

@@ -27,6 +27,7 @@ from clrevents.fleet.questions import (
     problems_table,
 )
 from clrevents.fleet.trace_batches import TraceBatches
+from clrevents.table.arrow import arrow_type
 from clrevents.table.table import Table, TableField, needed
 from clrevents.trace import Trace
 
@@ -108,23 +109,8 @@ def _column_type(name: str, type: Any) -> ColumnType:
 def arrow_target(fields: Sequence[TableField]) -> Any:
     """The Arrow schema of the batches that Spark expects for these columns."""
     pa = needed("pyarrow", "spark", "Spark's data source")
-    return pa.schema([(field.name, _arrow_type(pa, field.type)) for field in fields])
-
-
-def _arrow_type(pa: Any, type: ColumnType) -> Any:
-    match type.kind:
-        case "list":
-            return pa.list_(pa.field("element", _arrow_type(pa, type.children[0])))
-        case "struct":
-            return pa.struct([(n, _arrow_type(pa, c)) for n, c in zip(type.names, type.children, strict=True)])
-        case "uint64":
-            return pa.decimal128(20, 0)
-        case "timestamp":
-            return pa.timestamp("us", tz="UTC")
-        case "bool":
-            return pa.bool_()
-        case kind:
-            return getattr(pa, kind)()
+    instead = {"uint64": pa.decimal128(20, 0), "timestamp": pa.timestamp("us", tz="UTC")}
+    return pa.schema([(field.name, arrow_type(field.type, instead)) for field in fields])
 
 
 def spark_batches(table: Table, schema: Mapping[str, object]) -> Iterator[object]:
