@@ -18,7 +18,7 @@ from clrevents.trace.decoder import (
     stream_moment,
     tables_of,
 )
-from clrevents.trace.event import EventRows, label_list
+from clrevents.trace.event import Event, EventRows, label_list
 from clrevents.trace.named_stacks import EARLY_NAMES
 from clrevents.trace.passes import Order
 from clrevents.trace.reported import Tabled
@@ -32,6 +32,7 @@ __all__ = [
     "DamageError",
     "DecodedRows",
     "Decoder",
+    "Event",
     "EventKey",
     "EventRows",
     "FilterOptions",

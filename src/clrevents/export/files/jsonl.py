@@ -10,18 +10,15 @@ import weakref
 from collections.abc import Callable
 from enum import Enum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from clrevents.export.files.json_pieces import finite, json_text
 from clrevents.schema.types import FileTime
 from clrevents.schema.wire import ArrayType, StructType, WireType
 from clrevents.symbols.frame import Frame
-from clrevents.trace import EventKey, label_list
+from clrevents.trace import Event, EventKey, label_list
 
-if TYPE_CHECKING:
-    from clrevents import Event
-
-    _Event: TypeAlias = Event[object]
+_Event: TypeAlias = Event[object]
 
 Convert: TypeAlias = Callable[[Any], object]
 Record: TypeAlias = Callable[[object], dict[str, object]]
