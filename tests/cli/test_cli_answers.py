@@ -140,26 +140,6 @@ def test_a_lost_event_is_no_proof_of_a_full_buffer(run: Run, tmp_path: Path) -> 
     assert "Events of more than 64 KB are dropped in any case" in run("doctor", path).stdout
 
 
-@pytest.mark.shared
-def test_losses_fail_check_but_not_info(run: Run, trace_path: Find) -> None:
-    path = trace_path("net10-lossy.nettrace")
-    sentence = f"clrevents: {path}: 307,379 events were lost while recording\n"
-    for args, code in [
-        (["info"], 0),
-        (["info", "--fail-on", "loss"], 3),
-        (["info", "--fail-on", "damage,loss"], 3),
-        (["info", "--fail-on", "loss", "--fail-on", "damage"], 3),
-        (["check"], 3),
-        (["check", "--fail-on", "damage,problem"], 0),
-        (["events", "ILStubGenerated"], 0),
-        (["events", "ILStubGenerated", "--fail-on", "loss"], 3),
-        # Nothing is selected: that events were lost must still be said.
-        (["events", "ILStubCacheHit", "--fail-on", "loss"], 3),
-    ]:
-        result = run(args[0], path, *args[1:])
-        assert (result.exit_code, result.stderr) == (code, sentence), args
-
-
 def test_schema_lists_every_event(run: Run) -> None:
     found = json.loads(run("schema", "--json").stdout)
     assert next(iter(found.items())) == ("schema", "clrevents.schema/1")

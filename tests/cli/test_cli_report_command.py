@@ -188,25 +188,6 @@ def test_columns_that_say_nothing_are_not_shown(run: Run, loads: Path) -> None:
     assert run("jit", loads, "--fail-on", "nothing").exit_code == 0
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_losses_and_damage(run: Run, tmp_path: Path, name: str) -> None:
-    builder = TraceBuilder().thread(2).sample().lose(3).sample()
-    path = tmp_path / "lossy.nettrace"
-    path.write_bytes(builder.build())
-    result = run(name, path)
-    assert result.exit_code == 0
-    assert (
-        "3 events were lost while recording on 1 thread; rows that may be affected are marked, and facts"
-        in result.stderr
-    )
-    assert run(name, path, "--fail-on", "loss").exit_code == 3
-    path.write_bytes(builder.build()[:-30])
-    assert run(name, path).exit_code == 3
-    stopped = run(name, path, "--errors", "report")
-    assert stopped.exit_code == 3
-    assert "coverage" in stopped.stdout
-
-
 @pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize("name", one_in(6, NAMES))
 def test_a_terminal(on_terminal: Callable[..., tuple[int, str]], name: str, columns: int) -> None:

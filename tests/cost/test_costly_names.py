@@ -17,28 +17,10 @@ pytestmark = pytest.mark.full
 SIZES = (500, 1000, 2000)
 
 
-class Name(str):
-    """A name that counts how many names were made from it."""
-
-    made = 0
-
-    def __format__(self, spec: str) -> str:
-        Name.made += 1
-        return str.__format__(self, spec)
-
-
 def learned(*names: str) -> Layout:
     layout = ClassCache(10).layout(tuple(FieldDescription(name, 6) for name in names), Variant())
     assert layout is not None
     return layout
-
-
-@pytest.mark.parametrize("n", SIZES)
-def test_equal_names_of_one_description(n: int) -> None:
-    Name.made = 0
-    layout = learned(*[Name("x")] * n)
-    assert [field.name for field in layout.fields] == ["x", *(f"x ({i})" for i in range(2, n + 1))]
-    assert Name.made == n - 1
 
 
 def test_names_that_are_numbered_already() -> None:

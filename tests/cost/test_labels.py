@@ -18,34 +18,16 @@ from clrevents.cli.output import Output
 from clrevents.decode.container.blocks import Fault, Labels
 from clrevents.decode.container.nettrace6_rows import read_labels
 from clrevents.decode.container.window import Cursor, Short
-from clrevents.decode.kinds import Kinds
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRow
 from clrevents.export.files.jsonl import EventJson
 from clrevents.schema.codes import LAST_LABEL, LabelKind
-from costly import long_label_list, long_override_list, short_label_lists
+from costly import long_label_list, short_label_lists
 from counting import lines
 
 pytestmark = pytest.mark.full
 
 SIZES = (1000, 2000, 4000)
-
-
-@pytest.mark.parametrize("n", SIZES)
-def test_a_list_is_resolved_once(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every row asks for the kind that its list makes of it, by as many values as there are attributes."""
-    asked = []
-    found = Kinds.overridden
-
-    def counting(self: Kinds, index: int, overrides: tuple[tuple[str, int], ...]) -> int:
-        asked.append(len(overrides))
-        return found(self, index, overrides)
-
-    monkeypatch.setattr(Kinds, "overridden", counting)
-    with clrevents.open(long_override_list(n, n)) as trace:
-        assert {(event.opcode, event.level) for event in trace.events()} == {(7, 3)}
-    assert len(asked) % n == 0
-    assert set(asked) == {2}
 
 
 def test_the_last_override_counts() -> None:

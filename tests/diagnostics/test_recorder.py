@@ -39,13 +39,6 @@ def record(
     return recorder, recorder.run()
 
 
-def for_seconds(seconds: float, piece: bytes) -> Iterator[bytes]:
-    """A piece again and again, as from a runtime that does not stop."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        yield piece
-
-
 def stopped_after(seconds: float, times: int = 1) -> Any:
     began = time.monotonic()
     return lambda: times if time.monotonic() - began > seconds else 0
@@ -79,27 +72,6 @@ def test_a_second_stop_gives_up_what_is_to_come(tmp_path: Path) -> None:
     assert (file.end, file.complete) == ("abandoned", False)
     assert file.path.read_bytes() == SAMPLE[:200_000]
     assert state_of(file.path).readable
-
-
-def test_a_runtime_that_never_ends_is_given_up_within_the_limit(tmp_path: Path) -> None:
-    answers: dict[tuple[int, int], Any] = {STOP: ok(struct.pack("<Q", SESSION))}
-    with ScriptedRuntime(tmp_path / "a", live=[SAMPLE[:5000]], answers=answers) as runtime:
-        began = time.monotonic()
-        _, (file,) = record(runtime, tmp_path, RecordingPlan(duration=0.1, stop_seconds=0.3))
-        assert time.monotonic() - began < 20
-    assert (file.end, file.complete) == ("abandoned", False)
-
-
-def test_a_runtime_that_writes_on_after_the_stop_is_given_up_within_the_limit(tmp_path: Path) -> None:
-    """The limit counts from the stop: bytes that keep coming do not move it."""
-    with ScriptedRuntime(
-        tmp_path / "a", live=[SAMPLE[:5000]], rest=for_seconds(5, SAMPLE[5000:9000]), pause=0.001
-    ) as runtime:
-        began = time.monotonic()
-        recorder, (file,) = record(runtime, tmp_path, RecordingPlan(duration=0.1, stop_seconds=0.5))
-        assert time.monotonic() - began < 3
-    assert (file.end, file.complete, recorder.why) == ("abandoned", False, "the time was up")
-    assert file.path.read_bytes().startswith(SAMPLE[:9000])
 
 
 @pytest.mark.parametrize("cut", [0, 1, 7, 100, 5000, len(SAMPLE) - 1])

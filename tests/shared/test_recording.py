@@ -13,7 +13,7 @@ from shared_files import Shared, needs_shared, params, traces
 
 import clrevents
 from clrevents.analysis.framework.recording.recorded import recorded
-from clrevents.analysis.framework.recording.recording_cost import KINDS, RecordingCost, recording_cost_of
+from clrevents.analysis.framework.recording.recording_cost import KINDS, recording_cost_of
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.trace import passes_of
 from slow_cost import Lost, Sampled, Suspending, slow_cost, whole_ones
@@ -115,46 +115,6 @@ def held(spans: list[tuple[int, int, int]], times: list[int]) -> list[int | None
     return found
 
 
-@needs_shared
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        # Every stop is the sampler's.
-        ("net10-states-11", (2374, 0, 0, 29_878_961, 73_080_020, 1_520_433, 16_114, 132_429, 1_124_579)),
-        # Of 887 suspensions 11 are collections', and one of reason 0 is the program's own.
-        ("net10-garbage-11", (875, 1, 11, 2_502_088, 19_725_067, 3_330_631, 2_775, 35_113, 1_084_118)),
-        # No sampler, and the program stopped itself once.
-        ("net10-servergc-11", (0, 1, 7, None, None, None, None, None, None)),
-        ("net8-garbage-44", (900, 1, 29, 7_597_470, 30_891_907, 2_741_754, 11_641, 41_878, 1_082_584)),
-        # Some stops waited for collections: 11.4 ms that are not the sampler's.
-        ("net10-cpu", (2814, 0, 1532, 28_849_505, 464_298_125, 3_332_644, 82_164, 460_071, 1_190_848)),
-        # In nearly all of the time of the stops a thread still ran.
-        ("net8-cpu", (2222, 0, 188, 29_188_909, 1_391_056_534, 99_053_142, 58_577, 2_999_333, 1_157_106)),
-    ],
-)
-def test_figures(name: str, expected: tuple[int | None, ...]) -> None:
-    (trace,) = [t for t in ALL if t.short == name]
-    with quiet(trace) as opened:
-        found = recording_cost_of(opened)
-    assert summary(found) == expected
-    assert (found.unmatched_begins, found.unmatched_ends, found.lossy) == (0, 0, 0)
-
-
-def summary(found: RecordingCost) -> tuple[int | None, ...]:
-    lengths = (found.stopped_ns, found.held_ns, found.longest_ns, found.p50_ns, found.p95_ns, found.period_ns)
-    return (found.stops, found.own_stops, found.other_stops, *lengths)
-
-
-@needs_shared
-def test_losses_are_marked() -> None:
-    (trace,) = [t for t in ALL if t.short == "net10-lossy"]
-    with quiet(trace) as opened:
-        found = recording_cost_of(opened)
-    assert (found.stops, found.other_stops, found.unmatched_begins, found.unmatched_ends, found.lossy) == (
-        *(2210, 239, 9, 11, 1),
-    )
-
-
 # What the scenarios were recorded with, as their script says: all but the heap's are alike, but for levels and tasks.
 ASKED: Final = 0x14C14FCCBD
 HEAP: Final = 0x1980001
@@ -188,39 +148,3 @@ def test_what_is_proved_was_asked_for(trace: Shared) -> None:
             if found.proves(name, bit, 1):
                 assert bit & keywords
             assert not found.proves(name, bit, level + 1)
-
-
-@needs_shared
-@pytest.mark.parametrize(
-    ("name", "proved", "possible"),
-    [
-        # 0x14C14FCCBD was asked for at level 4.
-        ("net8-states-44", 0x100001400D, 0xA0000830),
-        # A snapshot, 0x1980001 at level 5. Of 0x3f00003, which GCBulk… events have, it was asked for 0x1900001.
-        ("net8-heap-44", 0x180001, 0x3E00002),
-        ("net10-gc", 0x1, 0x3F00002),
-    ],
-)
-def test_what_the_runtimes_keywords_were(name: str, proved: int, possible: int) -> None:
-    (trace,) = [t for t in ALL if t.short == name]
-    with quiet(trace) as opened:
-        found = recorded(opened)
-    runtime = found.provider("runtime")
-    assert runtime is not None
-    assert (f"{runtime.proved:#x}", f"{runtime.possible:#x}") == (f"{proved:#x}", f"{possible:#x}")
-    assert found.proves("runtime", 0x1, 4)
-    assert found.proves("runtime", 0x4000, 4) == (name == "net8-states-44")
-    assert not found.proves("runtime", 0x4000, 5)
-
-
-@needs_shared
-def test_oldest_traces_tell_no_keywords() -> None:
-    """NetPerf 2 describes the runtime's events without keywords and levels: nothing is proved by them."""
-    (trace,) = [t for t in ALL if t.short.startswith("eventpipe-dotnetcore2.0")]
-    with quiet(trace) as opened:
-        found = recorded(opened)
-    runtime = found.provider("runtime")
-    assert runtime is not None
-    assert (runtime.events > 0, runtime.level, runtime.keywords) == (True, 0, ())
-    assert not found.proves("runtime", 0x1, 0)
-    assert found.proves("tpl", 0x2, 5)

@@ -9,7 +9,7 @@ import pytest
 from shared_files import SHARED, Shared, json_lines, needs_shared, params, traces, unpacked, with_stacks
 
 import clrevents
-from clrevents.symbols.display_names import display_name, raw_name
+from clrevents.symbols.display_names import raw_name
 from reading import event_batches
 
 # Distinct stacks and their frames; every one of them agrees.
@@ -120,15 +120,3 @@ def test_il_offsets_are_inside_the_methods(short: str) -> None:
                     assert frame.il_offset < size, frame
                     found.add(frame.address)
     assert len(found) >= 200
-
-
-@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
-@pytest.mark.parametrize("trace", params(traces("traces/own", "traces/perfview", "scenarios")))
-def test_every_method_has_a_display_name(trace: Shared) -> None:
-    """No text of any trace is too odd, and none is lost: parameters are counted in both spellings."""
-    opened = clrevents.open(unpacked(trace), errors="salvage")
-    for method in opened.methods:
-        if method.name:
-            assert method.display == display_name(method.namespace, method.name, method.signature)
-            assert "`" not in method.display or method.namespace == "dynamicClass"
-            assert "class " not in method.display

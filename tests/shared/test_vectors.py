@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import struct
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -634,60 +632,3 @@ def test_salvage_goes_on(vector: str) -> None:
     assert [o.event for o in reading.events][: len(before.events)] == [o.event for o in before.events] or before.error
     if before.error is not None:
         assert reading.stream.problems.severities["damage"]
-
-
-@needs_shared
-@pytest.mark.parametrize("vector", VECTORS)
-def test_a_trace_says_the_same_as_a_decoder(vector: str) -> None:
-    """Opened as a file: the same events, one warning at most, and the same error with the file's path."""
-    reading = read(vector)
-    path = FOLDER / f"{vector}.nettrace"
-    events: list[Any] = []
-    error = None
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            with clrevents.open(path) as trace:
-                for event in trace.events():
-                    events.append(event)
-        except TraceError as raised:
-            error = raised
-    assert list(map(repr, events)) == [repr(o.event) for o in reading.events]
-    assert (error is None) == (reading.error is None)
-    if error is not None:
-        assert error.path == str(path)
-    lossy_or_damaged = reading.stream.lost or "damage" in {p.severity for p in reading.stream.problems}
-    assert len(caught) == (1 if lossy_or_damaged and reading.stream.info else 0) or vector in ENDED_BY
-
-
-@needs_shared
-def test_an_unsupported_version_is_told_by_its_number() -> None:
-    vector = "ThrowsExceptionOnUnsupportedMajorVersion"
-    wanted = expect(vector)
-    error = read(vector).error
-    assert isinstance(error, UnreadableError)
-    assert f"version {wanted['requestedVersion']}" in str(error)
-    assert str(wanted["maxSupported"]) in str(error)
-
-
-def blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """NetTrace 6: each block's kind and its bytes with their header."""
-    at = 20
-    while at < len(data):
-        (head,) = struct.unpack_from("<I", data, at)
-        size = 4 + (head & 0xFFFFFF)
-        yield head >> 24, data[at : at + size]
-        at += size
-
-
-@needs_shared
-@pytest.mark.parametrize("doubled", [3, 6], ids=["descriptions", "threads"])
-def test_the_same_definition_twice_is_no_fault(doubled: int) -> None:
-    """The official decoder refuses any redefinition; ours only those that say something else."""
-    data = data_of("V6ParseSimpleThreadBlock")
-    twice = data[:20] + b"".join(block * 2 if kind == doubled else block for kind, block in blocks(data))
-    assert len(twice) > len(data)
-    decoder = Decoder(errors="strict")
-    events = [event for batch in (*decoder.feed(twice), *decoder.close()) for event in batch]
-    assert list(map(repr, events)) == [repr(o.event) for o in read("V6ParseSimpleThreadBlock").events]
-    assert not decoder.problems

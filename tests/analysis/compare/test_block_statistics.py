@@ -13,7 +13,6 @@ from hypothesis.extra.numpy import arrays
 
 from built.built_measured import chain
 from clrevents.analysis.compare.block_statistics import (
-    ENOUGH,
     SURE,
     Contrast,
     Groups,
@@ -116,35 +115,6 @@ def test_groups_without_any_overlap_are_told_apart() -> None:
     assert (mirrored.change == -found.change).all()
     assert mirrored.chances == pytest.approx(found.chances)
     assert mirrored.limits == pytest.approx(found.limits)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("length", [1, 3, 6])
-def test_alike_recordings_are_rarely_told_apart(length: int) -> None:
-    """Correlated blocks, of which the naive test would tell apart half."""
-    draw = np.random.default_rng(7)
-    chances = []
-    for _ in range(1000):
-        sides = [spread(chain(draw, 256, 0.1, length), np.ones(256)) for _ in range(2)]
-        if min(side.independent for side in sides) >= ENOUGH:
-            chances.append(Contrast.of(*sides).chance)
-    assert len(chances) > 300
-    # Of recordings with just enough independent blocks, those pass that look a little better than they are.
-    assert np.mean(np.array(chances) < 0.05) < (0.08 if length < 6 else 0.1)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("floor", [0.0, 0.02])
-def test_the_smallest_change_is_seen_four_times_out_of_five(floor: float) -> None:
-    draw = np.random.default_rng(8)
-
-    def side(share: float) -> Spread:
-        return spread(share + 0.1 * draw.standard_normal(256), np.ones(256))
-
-    planted = np.mean([Contrast.of(side(0.5), side(0.5)).smallest(0.01, floor) for _ in range(50)])
-    seen = [Contrast.of(side(0.5), side(0.5 + planted)) for _ in range(400)]
-    found = np.mean([one.chance <= 0.01 and abs(one.change) >= floor for one in seen])
-    assert 0.7 < found < 0.9
 
 
 @pytest.mark.full

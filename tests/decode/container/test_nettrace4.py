@@ -396,18 +396,6 @@ def test_bytes_behind_the_end_are_a_note(tail: bytes) -> None:
     assert (problem.offset, problem.length) == (len(data), len(tail))
 
 
-def test_unknown_blocks_are_skipped_with_a_note() -> None:
-    made = writer()
-    made.events(Blob(1, 1))
-    at = made.block("FutureBlock", b"whatever it may hold")
-    made.events(Blob(1, 2))
-    trace = clrevents.open(made.end(), errors="strict")
-    assert times(trace) == [1, 2]
-    (problem,) = trace.problems
-    assert (problem.kind, problem.severity, problem.offset, problem.length) == ("unknown-block", "note", at, 20)
-    assert "'FutureBlock'" in problem.message
-
-
 @pytest.mark.parametrize("size", [-1, -(1 << 31)])
 def test_negative_block_size(size: int) -> None:
     made = writer()

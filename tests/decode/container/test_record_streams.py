@@ -6,30 +6,17 @@ import io
 import struct
 from bisect import bisect_right
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 import clrevents
 from clrevents.decode.stream.stream import Stream
-from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
+from clrevents.encode.netperf import NetPerf3Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord
 from small_streams import Built4, Read, described, event
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
-
-
-def test_netperf_1_is_read() -> None:
-    """NetPerf 1 has the provider's GUID instead of its name."""
-    guid = UUID("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4")
-    sink = io.BytesIO()
-    writer = NetPerf12Writer(sink, 1)
-    writer.events([MetadataRecord(1, "", 187, 1, provider_guid=guid), EventRecord(1, 5, 7, b"x", stack=[1, 2])])
-    writer.end()
-    (event,) = Read(sink.getvalue()).events
-    assert (event.provider, event.id, event.version) == (RUNTIME, 187, 1)
-    assert (event.thread_id, event.payload_bytes, event.stack) == (7, b"x", (1, 2))
 
 
 @pytest.mark.parametrize("length", [-1, 0, 1 << 30, -(1 << 31)])
