@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from clrevents.testing.builder import TraceBuilder
-from cost_growth import grown, put_together, shape_of, taken_apart
+from cost_growth import grown, put_together, taken_apart
 from cost_runs import Cost
 from cost_search import Search
 from costly_families import FAMILIES
@@ -23,6 +23,7 @@ from generations import GENERATIONS, written
 from hostile import cases
 from mutations import MUTATIONS
 from project_files import ROOT
+from stream_blocks import shape_of
 
 pytestmark = pytest.mark.full
 

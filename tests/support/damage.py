@@ -1,13 +1,12 @@
 """Damages copies of a trace in five seeded ways, and knows which of the original's blocks each damage hits.
 
-Has a walker of its own for the blocks, so that what the library says about a damaged copy is judged from outside.
+Finds blocks by their envelopes, so that what the library says about a damaged copy is judged from outside.
 """
 
 from __future__ import annotations
 
 import gzip
 import random
-import struct
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final, Literal
@@ -15,34 +14,12 @@ from typing import Final, Literal
 import attrs
 
 from project_files import FIXTURES, SHARED
-
-_OLD_NAME: Final = b"Microsoft.DotNet.Runtime.EventPipeFile"
-# The kinds of block of NetTrace 6, called as NetTrace 4 calls those that both have.
-_NAMES: Final = (
-    "End",
-    "Trace",
-    "EventBlock",
-    "MetadataBlock",
-    "SPBlock",
-    "StackBlock",
-    "ThreadBlock",
-    "RemovedBlock",
-    "LabelBlock",
-)
+from stream_blocks import Block, blocks_of, head_size
 
 Way = Literal["cut", "flip", "zero", "drop", "insert"]
 WAYS: Final[tuple[Way, ...]] = ("cut", "flip", "zero", "drop", "insert")
 COPIES: Final[dict[Way, int]] = {"cut": 100, "flip": 100, "zero": 50, "drop": 50, "insert": 50}
 ZEROED, DROPPED, INSERTED = 4096, 1024, 777
-
-
-@attrs.frozen
-class BlockRange:
-    """One object from its first tag to behind its last, one block of NetTrace 6, or one record of NetPerf 1 and 2."""
-
-    name: str
-    start: int
-    end: int
 
 
 @attrs.frozen
@@ -75,7 +52,7 @@ class Damage:
             return offset - INSERTED if offset >= self.at + INSERTED else None
         return offset
 
-    def hits(self, block: BlockRange) -> bool:
+    def hits(self, block: Block) -> bool:
         if self.way == "insert":
             return block.start < self.at < block.end
         return self.at < block.end and self.at + self.size > block.start
@@ -104,65 +81,21 @@ def damages(data: bytes, way: Way, part: int = 1, seed: int = 20) -> Iterator[tu
 
 
 class Blocks:
-    """The blocks of an undamaged stream by byte range."""
+    """The blocks of an undamaged stream, and what stands in front of them and behind, by byte range."""
 
     def __init__(self, data: bytes) -> None:
-        self.all = list(_walk(data))
+        head, found = head_size(data), list(blocks_of(data))
+        last = found[-1].end if found else head
+        self.all = [Block("Magic", 0, 0, 0, head, head), *found]
+        if last < len(data):
+            self.all.append(Block("End", last, last, last, len(data), len(data)))
         self._starts = [b.start for b in self.all]
 
-    def at(self, offset: int) -> BlockRange:
+    def at(self, offset: int) -> Block:
         return self.all[bisect_right(self._starts, offset) - 1]
 
-    def hit(self, damage: Damage) -> list[BlockRange]:
+    def hit(self, damage: Damage) -> list[Block]:
         return [b for b in self.all if damage.hits(b)]
-
-
-def _walk(data: bytes) -> Iterator[BlockRange]:
-    if data.startswith(b"Nettrace" + bytes(4)):
-        return _walk_nettrace6(data)
-    return _walk_netperf12(data) if data[39:].startswith(_OLD_NAME) else _walk_objects(data)
-
-
-def _walk_nettrace6(data: bytes) -> Iterator[BlockRange]:
-    yield BlockRange("Magic", 0, 20)
-    pos = 20
-    while pos < len(data):
-        head = int.from_bytes(data[pos : pos + 4], "little")
-        end = pos + 4 + (head & 0xFFFFFF)
-        yield BlockRange(_NAMES[head >> 24], pos, end)
-        pos = end
-
-
-def _walk_netperf12(data: bytes) -> Iterator[BlockRange]:
-    pos = 39 + len(_OLD_NAME) + 1 + 4 + 32
-    yield BlockRange("Magic", 0, pos)
-    (table,) = struct.unpack_from("<i", data, len(data) - 8)
-    while pos < table - 1:
-        size, metadata_id = struct.unpack_from("<ii", data, pos)
-        yield BlockRange("EventBlock" if metadata_id else "MetadataBlock", pos, pos + 4 + size)
-        pos += 4 + size
-    yield BlockRange("End", pos, len(data))
-
-
-def _walk_objects(data: bytes) -> Iterator[BlockRange]:
-    pos = 32 if data.startswith(b"Nettrace") else 24
-    yield BlockRange("Magic", 0, pos)
-    while data[pos] != 1:
-        start = pos
-        (length,) = struct.unpack_from("<i", data, pos + 11)
-        name = data[pos + 15 : pos + 15 + length].decode()
-        assert data[pos + 15 + length] == 6
-        pos += 16 + length
-        if name == "Trace":
-            pos += 48
-        else:
-            (size,) = struct.unpack_from("<i", data, pos)
-            pos += 4
-            pos += -pos % 4 + size
-        assert data[pos] == 6
-        pos += 1
-        yield BlockRange(name, start, pos)
-    yield BlockRange("End", pos, len(data))
 
 
 def load(name: str) -> bytes | None:

@@ -9,6 +9,8 @@ import struct
 from collections import Counter
 from dataclasses import dataclass, field
 
+from stream_blocks import blocks_of, head_size, shape_of
+
 M32 = (1 << 32) - 1
 M64 = (1 << 64) - 1
 
@@ -18,7 +20,6 @@ class Walked:
     """What was found; `walk` has asserted the rules on the way."""
 
     events: int = 0
-    blocks: Counter[str] = field(default_factory=Counter)
     lost: Counter[int] = field(default_factory=Counter)
     """By capture thread, or by thread index."""
     threads: dict[int, int] = field(default_factory=dict)
@@ -159,14 +160,14 @@ class _Walk:
 
     def rows(self, kind: str, at: int, end: int) -> None:
         """Metadata and threads of NetTrace 6: each row behind its size."""
-        if kind == "metadata":
+        if kind == "MetadataBlock":
             assert self.data[at : at + 2] == b"\0\0"
             at += 2
         while at < end:
             size = int.from_bytes(self.data[at : at + 2], "little")
             at += 2
             number, inner = self.varuint(at)
-            if kind == "metadata":
+            if kind == "MetadataBlock":
                 assert number not in self.metadata
                 self.metadata.add(number)
             else:
@@ -197,78 +198,38 @@ class _Walk:
 
 def walk(data: bytes) -> Walked:
     """Walk a whole trace, assert the rules of the format, and say what was in it."""
-    assert data.startswith(b"Nettrace")
-    if data[8:12] == b"\0\0\0\0":
-        return _walk6(data)
-    return _walk4(data)
-
-
-def _walk4(data: bytes) -> Walked:
-    walk = _Walk(data, 4)
-    at = 8
-    assert data[at : at + 24] == b"\x14\0\0\0!FastSerialization.1"
-    at += 24
-    while data[at : at + 1] == b"\5":
-        assert data[at : at + 3] == b"\5\5\1"
-        version, minimum, length = struct.unpack_from("<iii", data, at + 3)
-        name = data[at + 15 : at + 15 + length].decode()
-        at += 15 + length
-        assert data[at] == 6
-        at += 1
-        walk.found.blocks[name] += 1
-        if name == "Trace":
-            assert (version, minimum) == (4, 4)
-            at += 48
-        else:
-            assert (version, minimum) == (2, 2)
-            (size,) = struct.unpack_from("<i", data, at)
-            padding = -(at + 4) % 4
-            assert not any(data[at + 4 : at + 4 + padding])
-            at += 4 + padding
-            end = at + size
-            match name:
-                case "EventBlock" | "MetadataBlock":
-                    walk.events(at, end, name == "MetadataBlock")
-                case "StackBlock":
-                    walk.stack_block(at, end)
-                case "SPBlock":
-                    walk.point(at, end)
-                case _:
-                    raise AssertionError(name)
-            at = end
-        assert data[at] == 6
-        at += 1
-    # A process that was killed wrote no end mark.
-    assert data[at:] in (b"\1", b""), "the end mark is the last byte"
-    return walk.found
-
-
-def _walk6(data: bytes) -> Walked:
-    walk = _Walk(data, 6)
-    assert struct.unpack_from("<ii", data, 12) == (6, 0)
-    at = 20
-    names = ["end", "trace", "events", "metadata", "point", "stacks", "threads", "removed", "labels"]
-    while True:
-        (head,) = struct.unpack_from("<I", data, at)
-        at += 4
-        end, name = at + (head & 0xFFFFFF), names[head >> 24]
-        walk.found.blocks[name] += 1
-        match name:
-            case "end":
-                assert at == end == len(data)
-                return walk.found
-            case "events":
+    shape = shape_of(data)
+    assert shape in ("nettrace4", "nettrace6")
+    walk = _Walk(data, 4 if shape == "nettrace4" else 6)
+    last = head_size(data)
+    assert not walk.six or struct.unpack_from("<ii", data, 12) == (6, 0)
+    for block in blocks_of(data):
+        assert block.start == last
+        last = block.end
+        if not walk.six:
+            versions = struct.unpack_from("<ii", data, block.start + 3)
+            assert versions == ((4, 4) if block.name == "Trace" else (2, 2))
+            assert not any(data[block.size_at + 4 : block.content]) or block.name == "Trace"
+        at, end = block.content, block.content_end
+        match block.name:
+            case "EventBlock":
                 walk.events(at, end)
-            case "metadata" | "threads":
-                walk.rows(name, at, end)
-            case "point":
-                walk.point(at, end)
-            case "stacks":
+            case "MetadataBlock" if not walk.six:
+                walk.events(at, end, metadata=True)
+            case "MetadataBlock" | "ThreadBlock":
+                walk.rows(block.name, at, end)
+            case "StackBlock":
                 walk.stack_block(at, end)
-            case "labels":
+            case "SPBlock":
+                walk.point(at, end)
+            case "LabelBlock":
                 walk.label_block(at)
-            case "trace":
+            case "Trace":
                 pass
+            case "End":
+                assert at == end == len(data)
             case _:
-                raise AssertionError(name)
-        at = end
+                raise AssertionError(block.name)
+    # A process that was killed wrote no end mark.
+    assert data[last:] in (b"\1", b"") if not walk.six else last == len(data), "the end mark is the last byte"
+    return walk.found

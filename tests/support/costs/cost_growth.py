@@ -9,16 +9,14 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Callable, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 
-Shape: TypeAlias = Literal["nettrace6", "nettrace4", "netperf3", "netperf12"]
+from stream_blocks import Shape, blocks_of, head_size, shape_of
+
 Bytewise: TypeAlias = Sequence[Callable[[bytearray, list[bytes], random.Random], None]]
 
-_NETTRACE4: Final = b"Nettrace\x14\0\0\0!FastSerialization.1"
-_NETPERF: Final = b"\x14\0\0\0!FastSerialization.1"
-_OLD_NAME: Final = b"Microsoft.DotNet.Runtime.EventPipeFile\6"
 _TIMES: Final = (2, 2, 3, 4, 8, 16, 30, 100, 300, 1000)
 
 
@@ -41,77 +39,22 @@ class Stream:
     tail: bytes
 
 
-def shape_of(data: bytes) -> Shape | None:
-    """The container; None for bytes that do not begin like one."""
-    if data[:8] == b"Nettrace" and data[8:12] == bytes(4):
-        return "nettrace6"
-    if data.startswith(_NETTRACE4):
-        return "nettrace4"
-    if data.startswith(_NETPERF):
-        return "netperf12" if data[39 : 39 + len(_OLD_NAME)] == _OLD_NAME else "netperf3"
-    return None
-
-
 def taken_apart(data: bytes) -> Stream | None:
     """The stream's parts up to the first that is none; None if it does not begin like a trace."""
     shape = shape_of(data)
-    match shape:
-        case None:
-            return None
-        case "nettrace6":
-            parts, pos = _blocks(data)
-            return Stream(shape, data[:20], parts, data[pos:])
-        case "netperf12":
-            begin = min(39 + len(_OLD_NAME) + 4 + 32, len(data))
-            parts, pos = _records(data, begin)
-            return Stream(shape, data[:begin], parts, data[pos:])
-        case _:
-            begin = len(_NETTRACE4 if shape == "nettrace4" else _NETPERF)
-            parts, pos = _objects(data, begin)
-            return Stream(shape, data[:begin], parts, data[pos:])
-
-
-def _blocks(data: bytes) -> tuple[list[Part], int]:
-    parts, pos = [], 20
-    while pos + 4 <= len(data):
-        size = int.from_bytes(data[pos : pos + 3], "little")
-        if pos + 4 + size > len(data) or data[pos : pos + 4] == bytes(4):
+    if shape is None:
+        return None
+    parts, last = [], head_size(data)
+    for block in blocks_of(data):
+        if block.name == "End":
             break
-        parts.append(Part(data[pos + 3 : pos + 4], data[pos + 4 : pos + 4 + size]))
-        pos += 4 + size
-    return parts, pos
-
-
-def _records(data: bytes, pos: int) -> tuple[list[Part], int]:
-    parts = []
-    while pos + 4 <= len(data):
-        (size,) = struct.unpack_from("<i", data, pos)
-        if size <= 0 or pos + 4 + size > len(data):
-            break
-        parts.append(Part(b"", data[pos + 4 : pos + 4 + size]))
-        pos += 4 + size
-    return parts, pos
-
-
-def _objects(data: bytes, pos: int) -> tuple[list[Part], int]:
-    parts = []
-    while pos + 20 <= len(data) and data[pos] in (4, 5):
-        (length,) = struct.unpack_from("<i", data, pos + 11)
-        at = pos + 16 + length
-        if not 0 < length <= 64 or data[at - 1 : at] != b"\6":
-            break
-        head, sized = data[pos:at], data[pos + 15 : at - 1] != b"Trace"
-        size = 48
-        if sized:
-            if at + 4 > len(data):
-                break
-            (size,) = struct.unpack_from("<i", data, at)
-            at += 4 + -(at + 4) % 4
-        if size < 0 or data[at + size : at + size + 1] != b"\6":
-            break
-        parts.append(Part(head, data[at : at + size], sized))
-        pos = at + size + 1
-    return parts, pos
+        head = {"nettrace6": data[block.size_at + 3 : block.content], "netperf12": b""}
+        named = head.get(shape, data[block.start : block.size_at])
+        parts.append(
+            Part(named, data[block.content : block.content_end], block.name != "Trace" or shape == "nettrace6")
+        )
+        last = block.end
+    return Stream(shape, data[: head_size(data)], parts, data[last:])
 
 
 def put_together(stream: Stream) -> bytes:

@@ -12,10 +12,11 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from cost_growth import Bytewise, grown, shape_of
+from cost_growth import Bytewise, grown
 from cost_runs import Cost
 from costly_families import FAMILIES
 from lying import lying_trace
+from stream_blocks import shape_of
 
 Measure: TypeAlias = Literal["time", "memory"]
 Place: TypeAlias = tuple[Measure, str, str]

@@ -8,11 +8,10 @@ these lengths stand, too, so that they can be changed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from clrevents.schema.codes import BlockKind
+from stream_blocks import TAGS, blocks_of, head_size
 
-_TRACE_BYTES: Final = 48
 _OBJECT, _ARRAY = 1, 19
 
 
@@ -59,14 +58,22 @@ class _Reading:
         """Where each payload starts and ends."""
         if self._data[:8] != b"Nettrace":
             raise Unknown
-        for kind, start, end in self._rows() if self._six else self._objects():
-            if kind == "EventBlock":
-                yield from self._events(start, end)
-            elif kind == "StackBlock":
-                self._stacks(start, end)
-            elif kind == "MetadataBlock":
-                for at, stop in self._events(start, end):
+        last = head_size(self._data)
+        for block in blocks_of(self._data):
+            last, size = block.end, len(self._data)
+            if not self._six:
+                self.lengths.append(Length("name", block.start + 11, 4, size))
+            if block.size_at < block.content:
+                self.lengths.append(Length("block", block.size_at, 3 if self._six else 4, size))
+            if block.name == "EventBlock":
+                yield from self._events(block.content, block.content_end)
+            elif block.name == "StackBlock":
+                self._stacks(block.content, block.content_end)
+            elif block.name == "MetadataBlock" and not self._six:
+                for at, stop in self._events(block.content, block.content_end):
                     self._description(at, stop)
+        if self._data[last : last + 3] in TAGS and not self._six:
+            raise Unsound("an object that is none")
 
     def _length(self, what: str, pos: int, width: int, end: int) -> tuple[int, int]:
         """A length, which stands before `end` and cannot reach beyond it, and where its bytes end."""
@@ -74,40 +81,6 @@ class _Reading:
             raise Unsound("a number beyond its field")
         self.lengths.append(Length(what, pos, width, end))
         return int.from_bytes(self._data[pos : pos + width], "little"), pos + width
-
-    def _rows(self) -> Iterator[tuple[str, int, int]]:
-        """Blocks of NetTrace 6: three bytes of size, and one that says what it is."""
-        names = {int(BlockKind.EVENTS): "EventBlock", int(BlockKind.STACKS): "StackBlock"}
-        pos = 20
-        while pos + 4 <= len(self._data):
-            size, _ = self._length("block", pos, 3, len(self._data))
-            pos += 4 + size
-            if pos > len(self._data):
-                return
-            yield names.get(self._data[pos - size - 1], ""), pos - size, pos
-
-    def _objects(self) -> Iterator[tuple[str, int, int]]:
-        """Tags, the versions, the name, and for a block its size, and its bytes on a multiple of four."""
-        data, pos = self._data, 32
-        while data[pos : pos + 3] == b"\x05\x05\x01":
-            length, start = self._length("name", pos + 11, 4, len(data))
-            pos = start + length
-            name = bytes(data[start:pos]).decode("ascii", "replace")
-            if data[pos : pos + 1] != b"\x06":
-                raise Unsound("a type without an end")
-            pos += 1
-            if name == "Trace":
-                pos += _TRACE_BYTES
-            else:
-                size, pos = self._length("block", pos, 4, len(data))
-                pos += -pos % 4
-                if pos + size > len(data):
-                    raise Unsound("a block beyond the file")
-                yield name, pos, pos + size
-                pos += size
-            if data[pos : pos + 1] != b"\x06":
-                raise Unsound("an object without an end")
-            pos += 1
 
     def _stacks(self, pos: int, end: int) -> None:
         """A first id and a count, then of each the size and its bytes."""
