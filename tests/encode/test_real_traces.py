@@ -8,17 +8,15 @@ from __future__ import annotations
 import gzip
 import io
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from encode_reading import blocks, records
+from encode_reading import blocks, netperf_records, records
 
 from clrevents.decode.container.blocks import (
     End,
     Events,
     Header,
-    InlineStacks,
     Metadata,
     MetadataRow,
     SequencePoint,
@@ -76,22 +74,8 @@ def descriptions(block: Metadata, data: bytes, start: int, end: int) -> list[Met
     (c,) = columns
     processors = {row: processor for row, _, _, processor in c.runs.tolist()}
     for i, row in enumerate(block.rows):
-        found.append(
-            MetadataRecord(
-                row.metadata_id,
-                row.provider,
-                row.id,
-                row.version,
-                row.name,
-                row.keywords,
-                row.level,
-                row.opcode,
-                row.fields,
-                time=int(c.ticks[i]),
-                thread_id=int(c.thread_ids[i]),
-                processor=-1 if processors[i] == 0xFFFFFFFF else processors[i],
-            )
-        )
+        processor = -1 if processors[i] == 0xFFFFFFFF else processors[i]
+        found.append(as_written(row, int(c.thread_ids[i]), int(c.ticks[i]), processor))
     return found
 
 
@@ -160,20 +144,13 @@ def test_netperf_bytes_are_the_runtimes(name: str) -> None:
             assert sink.getvalue() == data[:end]
             continue
         assert writer is not None
-        items: list[tuple[int, EventRecord | MetadataRecord]] = []
-        stacks: list[bytes] = []
-        for value in values:
-            match value:
-                case InlineStacks():
-                    stacks = [data[at : at + n] for at, n in zip(value.starts, value.sizes, strict=True)]
-                case Metadata():
-                    for row in value.rows:
-                        at = row.offset
-                        _, _, thread, time = struct.unpack_from("<iiiq", data, at - 56)
-                        items.append((at, metadata_item(row, thread & 0xFFFFFFFF, time)))
-                case Events():
-                    for item in netperf_records(value, data, stacks):
-                        items.append(item)
+        offsets = [at for value in values if isinstance(value, Events) for at in value.columns[0].offsets.tolist()]
+        items: list[tuple[int, EventRecord | MetadataRecord]] = [
+            *zip(offsets, netperf_records(values, data), strict=True)
+        ]
+        for row in (row for value in values if isinstance(value, Metadata) for row in value.rows):
+            _, _, thread, time = struct.unpack_from("<iiiq", data, row.offset - 56)
+            items.append((row.offset, as_written(row, thread & 0xFFFFFFFF, time)))
         items.sort(key=lambda item: item[0])
         read_events += len(items)
         if items:
@@ -185,7 +162,8 @@ def test_netperf_bytes_are_the_runtimes(name: str) -> None:
     assert read_events
 
 
-def metadata_item(row: MetadataRow, thread: int, time: int) -> MetadataRecord:
+def as_written(row: MetadataRow, thread: int, time: int, processor: int = -1) -> MetadataRecord:
+    """A description as what wrote it."""
     return MetadataRecord(
         row.metadata_id,
         row.provider,
@@ -198,26 +176,5 @@ def metadata_item(row: MetadataRow, thread: int, time: int) -> MetadataRecord:
         row.fields,
         time=time,
         thread_id=thread,
+        processor=processor,
     )
-
-
-def netperf_records(events: Events, data: bytes, stacks: list[bytes]) -> Iterator[tuple[int, EventRecord]]:
-    (c,) = events.columns
-    changes = {row: at for row, _, at in c.marks.tolist()}
-    guids = bytes(32)
-    for row in range(len(c)):
-        if row in changes:
-            guids = data[changes[row] : changes[row] + 32]
-        offset, size, stack = int(c.offsets[row]), int(c.sizes[row]), int(c.stack_ids[row])
-        yield (
-            offset,
-            EventRecord(
-                int(c.metadata_ids[row]),
-                int(c.ticks[row]),
-                int(c.thread_ids[row]),
-                data[offset : offset + size],
-                activity_id=guids[:16],
-                related_activity_id=guids[16:],
-                stack=stacks[stack - 1] if stack else b"",
-            ),
-        )

@@ -19,7 +19,6 @@ from clrevents.table.table import Table
 pytestmark = pytest.mark.full
 
 COUNT, DAMAGED, EMPTY = 1000, 20, 5
-COLUMNS = ("time_ns", "name", "thread_id", "stack_id")
 REPORT = "gc"
 
 
@@ -30,12 +29,10 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> BuiltFleet:
 
 @pytest.fixture(scope="module")
 def singly(fleet: BuiltFleet) -> dict[str, tuple[Any, ...]]:
-    """What each trace says: counts, a table, headers, a report, and its problems."""
+    """What each trace says: counts, a report, and its problems."""
 
     def asked(trace: Trace) -> tuple[Any, ...]:
-        counts, loads = trace.event_counts(), trace.table("MethodLoadVerbose")
-        headers = trace.headers(columns=COLUMNS)
-        return counts, loads, headers, trace.report(REPORT), trace.problems
+        return trace.event_counts(), trace.report(REPORT), trace.problems
 
     found = {}
     with warnings.catch_warnings():
@@ -70,21 +67,9 @@ def test_counts_of_a_thousand(traces: Traces, singly: dict[str, tuple[Any, ...]]
     assert rows_of(traces.event_counts()) == expected
 
 
-def test_tables_of_a_thousand(traces: Traces, singly: dict[str, tuple[Any, ...]]) -> None:
-    expected = all_rows({path: loads for path, (_, loads, *_) in singly.items()})
-    assert len(expected) > 5 * COUNT * 0.7
-    assert rows_of(traces.table("MethodLoadVerbose")) == expected
-    assert [row for part in traces.table_parts("MethodLoadVerbose") for row in rows_of(part)] == expected
-
-
-def test_headers_of_a_thousand(traces: Traces, singly: dict[str, tuple[Any, ...]]) -> None:
-    expected = all_rows({path: headers for path, (_, _, headers, *_) in singly.items()})
-    assert rows_of(traces.headers(columns=COLUMNS)) == expected
-
-
 def test_a_report_of_a_thousand(traces: Traces, singly: dict[str, tuple[Any, ...]]) -> None:
     found = traces.report(REPORT)
-    answers = {path: answer for path, (_, _, _, answer, _) in singly.items()}
+    answers = {path: answer for path, (_, answer, _) in singly.items()}
     assert found.traces == tuple(answers)
     for table in find_report(REPORT).answer.tables():
         if not table.bulk:

@@ -10,9 +10,6 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
-import report_laws
-from clrevents.analysis.reports.pool import REPORT
-from project_files import unpacked
 
 ALL = traces("traces/own", "traces/perfview", "scenarios")
 STARVED = ("net10-starvation-11", "net8-starvation-44", "net31-starvation-44", "net11-starvation-31")
@@ -101,29 +98,3 @@ def test_the_culprit_of_a_program_that_says_what_it_does(name: str, reason: str,
     waits = [item.latency_ns for item in found.queue if item.latency_ns is not None]
     assert len(waits) == truth["blocking_calls"]
     assert waits[4:] == sorted(waits[4:])
-
-
-def test_figures_of_the_first_of_them() -> None:
-    with opened(scenario(STARVED[0])) as trace:
-        found = trace.report("pool")
-    waits = [round((item.latency_ns or 0) / 1e6, 1) for item in found.queue]
-    assert waits[:7] == [2.4, 0.6, 4.7, 4.8, 30.5, 56.1, 108.8]
-    assert waits[-1] == 1618.6
-    assert [row.workers for row in found.adjustments] == [*range(4, 21), 2]
-    assert {row.reason for row in found.adjustments} == {"CooperativeBlocking"}
-    assert found.metrics["workers_max"].value == 20
-    assert (found.facts.min_workers, found.facts.processors) == (2, 2)
-
-
-@pytest.mark.parametrize(
-    "law",
-    [
-        report_laws.any_cut_gives_the_same,
-        report_laws.a_decoder_gives_the_same,
-        report_laws.adjacent_windows_add_up,
-        report_laws.a_redacted_copy_says_the_same,
-    ],
-    ids=lambda law: law.__name__,
-)
-def test_a_starved_pool_obeys(law: report_laws.Law) -> None:
-    law(REPORT, REPORT.parameters(), unpacked(scenario(STARVED[0])))
