@@ -34,6 +34,24 @@ def weights(report: TopReport) -> list[tuple[Any, ...]]:
     return [(row.name, row.exclusive_ns, row.inclusive_ns, row.external_ns, row.samples) for row in report.methods]
 
 
+def test_what_the_main_threads_time_divides_into() -> None:
+    """Below Main, which 9 of its 10 ms lead to: 4 ms in Pay, 3 ms waiting in Wait, 2 ms its own. Another thread is
+    somewhere else for longer."""
+
+    def program(own_ms: int) -> TraceBuilder:
+        builder = shop().thread(7).at(10 * MS).sample(0x1010)
+        for time, frames, kind in ((12, (0x2010, 0x1010), 2), (16, (0x3010, 0x1010), 1), (19, (0x2010,), 2)):
+            builder.thread(7).at(time * MS).sample(*frames, kind=kind)
+        builder.thread(7).at(20 * MS).sample(0x1010).at((20 + own_ms) * MS).sample(0x1010)
+        return builder.thread(8).at(11 * MS).sample(0x3010, 0x2010, kind=1).at(91 * MS).sample(0x3010, kind=1)
+
+    (pay, wait) = traced(program(0)).report("top").branches
+    assert (pay.below, pay.name, pay.inclusive_ns, pay.share) == ("Shop.Main()", "Shop.Pay()", 4 * MS, 0.4)
+    assert (wait.name, wait.inclusive_ns, wait.share, wait.jit_ns) == ("Shop.Wait()", 3 * MS, 0.3, 0)
+    # Where most of it is one method's own, it does not divide.
+    assert not len(traced(program(30)).report("top").branches)
+
+
 def test_every_value_of_a_row() -> None:
     report = traced(worked()).report("top")
     assert report.methods[0] == HotRow(

@@ -123,16 +123,32 @@ def test_programs_are_known_by_their_command_lines(name: str, main: str) -> None
 
 def test_a_compiler_spends_its_time_compiling_itself() -> None:
     with clrevents.open(SHARED / "real" / "csc-net10-allocs.nettrace.gz") as trace:
-        first = trace.doctor().found[0]
+        diagnosis = trace.doctor()
+    first, facts = diagnosis.found[0], diagnosis.facts
     assert (first.rule, first.culprit) == ("jit.startup", "Microsoft.CodeAnalysis")
     assert first.title.endswith("in all, thread 10963 compiled for 1.61 s, 18.0 % of the recording")
+    assert facts.main == (
+        "of its sampled time, below Microsoft.…CommonCompiler.CompileAndEmit: 34.7 % in "
+        "Microsoft.…CommonCompiler.RunGenerators (37.7 % compiling), 20.9 % in "
+        "Microsoft.…CSharp.CSharpCompilation.CompileMethods (89.7 % waiting), 20.4 % in "
+        "System.Threading.Tasks.Task<…>.get_Result (98.0 % waiting), 5.69 % in "
+        "Microsoft.…Compilation.SerializeToPeStream (22.4 % compiling)"
+    )
+    # Workers of the pool that spin, for 2.80 s, wait for work.
+    assert facts.ran == "8.74 s of running time, 17.6 % of it in System.Array.Copy"
 
 
 def test_a_build_waits_for_the_compilers_process() -> None:
     with clrevents.open(SHARED / "real" / "msbuild-net10.nettrace.gz") as trace:
-        (first,) = trace.doctor("wait.process").found
+        diagnosis = trace.doctor("wait.process")
+    (first,) = diagnosis.found
     assert first.impact_ns == pytest.approx(4.264e9, rel=1e-3)
-    assert first.culprit == "Microsoft.Build.Utilities.ToolTask.HandleToolNotifications(Process)"
+    assert (first.culprit or "").startswith("Microsoft.CodeAnalysis.BuildTasks.ManagedCompiler.ExecuteTool(")
+    assert (diagnosis.facts.time or "").startswith(
+        "6.24 s recorded; of that the main thread waited 5.76 s (92.2 %) for handles in "
+        "Microsoft.Build.Execution.BuildSubmission.Execute, 4.26 s of it for another process in "
+        "Microsoft.CodeAnalysis.BuildTasks.ManagedCompiler.ExecuteTool"
+    )
 
 
 @pytest.mark.parametrize("run", ["net11-{}-31", "net10-{}-11", "net8-{}-44"], ids=lambda run: run.partition("-")[0])

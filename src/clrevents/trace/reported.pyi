@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.tasks.task_tables import BlockingWait, TaskBlocker, TaskMethod, TaskRun
     from clrevents.analysis.reports.threads import ThreadsReport
     from clrevents.analysis.reports.threads.thread_rows import RoleRow, StateRow, ThreadInterval, ThreadRow
-    from clrevents.analysis.reports.top import HotRow, StandingThread, TopReport
+    from clrevents.analysis.reports.top import Branch, HotRow, StandingThread, TopReport
     from clrevents.analysis.reports.waits import WaitsReport
     from clrevents.analysis.shared.blocking.wait_tables import BlockedThread, BlockingMethod, Wait, WaitKind
 
@@ -268,6 +268,8 @@ class Tabled:
     def table(self: TopReport, name: Literal["methods"] | None = None) -> ReportTable[HotRow]: ...  # type: ignore[misc]
     @overload
     def table(self: TopReport, name: Literal["standing"]) -> ReportTable[StandingThread]: ...  # type: ignore[misc]
+    @overload
+    def table(self: TopReport, name: Literal["branches"]) -> ReportTable[Branch]: ...  # type: ignore[misc]
     @overload
     def table(self: WaitsReport, name: Literal["methods"] | None = None) -> ReportTable[BlockingMethod]: ...  # type: ignore[misc]
     @overload

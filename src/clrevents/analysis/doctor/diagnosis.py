@@ -6,7 +6,7 @@ Made by `diagnosing`; judges nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, Final, Protocol
 
 from clrevents._util.fitting import shortened, wrapped
@@ -61,8 +61,7 @@ def headline(diagnosis: Concluded) -> str:
 
 def diagnosis_lines(diagnosis: Concluded, width: int | None, most: int = MOST) -> list[str]:
     """The findings, worst first, each with what it costs, who is behind it, what to do and where to look."""
-    opening = wrapped(safe(diagnosis.facts.time), width, 2) if diagnosis.facts.time else []
-    lines = [*opening, headline(diagnosis)]
+    lines = [*opening_lines(diagnosis.facts, width), headline(diagnosis)]
     wrong = [one for one in diagnosis.findings if one.state == "found"]
     for number, one in enumerate(wrong[:most], 1):
         lines += ["", *wrapped(safe(f"{number}. {one.rule} ({impact_text(one)}): {one.title}"), width, 3)]
@@ -71,12 +70,23 @@ def diagnosis_lines(diagnosis: Concluded, width: int | None, most: int = MOST) -
         lines.append(safe(f"   look: {one.next_command}"))
     if len(wrong) > most:
         lines.append(f"… and {counted(len(wrong) - most, 'more finding')}")
-    did = {name: getattr(diagnosis.facts, name) for name in ("requests", "ran", "waited", "allocated")}
-    did_lines = [wrapped(safe(f"{name:9}  {text}"), width, 11) for name, text in did.items() if text]
-    lines += ["", *chain.from_iterable(did_lines)] if did_lines else []
+    did = list(_did(diagnosis.facts, ("ran", "waited", "allocated"), width))
+    lines += ["", *did] if did else []
     unknown = [one.rule for one in diagnosis.findings if one.state == "cannot tell"]
     folded = f"cannot tell: {', '.join(_families(unknown))}; --rule NAME says why"
     return [*lines, *(["", *wrapped(safe(folded), width, 2)] if unknown else [])]
+
+
+def opening_lines(facts: Any, width: int | None) -> list[str]:
+    """How the recording's time went by, and what the requests, or the main thread, did in it."""
+    opening = wrapped(safe(facts.time), width, 2) if facts.time else []
+    return [*opening, *_did(facts, ("requests", "main"), width)]
+
+
+def _did(facts: Any, names: Iterable[str], width: int | None) -> Iterator[str]:
+    for name in names:
+        text = getattr(facts, name)
+        yield from wrapped(safe(f"{name:9}  {text}"), width, 11) if text else ()
 
 
 def _families(rules: Iterable[str]) -> Iterator[str]:
@@ -239,6 +249,10 @@ class DoctorFacts:
     )
     requests: cells.PrivateText | None = column(
         "The routes that requests spent most time in, and what most of that went to; null where that is unknown."
+    )
+    main: cells.CodeText | None = column(
+        "What the main thread's time divides into, by methods, and whether it compiled or waited there; null where "
+        "that is unknown, and where requests are served."
     )
     ran: cells.CodeText | None = column("The method that ran longest, and for how long; null where that is unknown.")
     waited: cells.CodeText | None = column("What threads waited for longest; null where that is unknown.")

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from clrevents._util.fitting import shortened
 from clrevents._util.words import counted, duration_text, share_text
 from clrevents.analysis.doctor.rule import Case
 
@@ -68,6 +69,16 @@ _ALL_BUT: Final = 0.9
 """The share of a time that is as good as all of it."""
 
 
+_SPINS: Final = "System.Threading.LowLevelSpinWaiter."
+"""How workers of the pool wait for work at first."""
+_PART: Final = 0.2
+"""From which share on of the time in a method it is said what a thread did in it."""
+_NAME: Final = 50
+"""The width of a name among several; classes and methods are never cut."""
+_BRANCHES: Final = 4
+"""How many methods are named at most."""
+_SAME: Final = 1.01
+"""Up to how many times the time of a method those take that call it and do nothing else."""
 _ROUTES: Final = (3, 0.05)
 """How many routes are named at most, and from which share of the time of all requests on."""
 
@@ -79,6 +90,7 @@ def sentences(case: Case) -> dict[str, str | None]:
     return {
         "time": _time(case),
         "requests": _requested(case),
+        "main": _main(case),
         "ran": _ran(case),
         "waited": _waited(case),
         "allocated": _allocated(case),
@@ -88,6 +100,11 @@ def sentences(case: Case) -> dict[str, str | None]:
 def _short(method: str) -> str:
     """Without the types of its arguments, which may fill a screen, or what is no name."""
     return _NAMELESS if method.startswith("[unresolved") else method.partition("(")[0]
+
+
+def _brief(method: str) -> str:
+    """Its class and name."""
+    return shortened(_short(method), _NAME, "name")
 
 
 def _time(case: Case) -> str | None:
@@ -177,7 +194,73 @@ def _thread(case: Case) -> list[str]:
         elif longest:
             # As where the runtime still writes its last events.
             did[at] = f"{did[at].removesuffix(')')}, of it {duration_text(longest)}{what})"
+        did[at] += _meanwhile(case, thread)
     return [f"of that the main thread {', '.join(did)}"] if did else []
+
+
+def _meanwhile(case: Case, waiting: int) -> str:
+    """For how long of a thread's waits others waited for another process, and where they started it."""
+    rows = case.rows("waits", "waits")
+    columns = (rows.column(name).tolist() for name in ("thread_id", "method", "start_ns", "end_ns"))
+    own: list[tuple[int, int]] = []
+    exits: dict[str, list[tuple[int, int]]] = {}
+    for thread, method, start, end in zip(*columns, strict=True):
+        if start is None or end is None:
+            continue
+        if thread == waiting:
+            own.append((start, end))
+        elif method and method.startswith(UNTIL_EXIT):
+            exits.setdefault(method, []).append((start, end))
+    took = {
+        method: sum(max(min(end, until) - max(start, since), 0) for start, end in spans for since, until in own)
+        for method, spans in exits.items()
+    }
+    if not took or case.share(max(took.values())) < _LITTLE:
+        return ""
+    worst = max(took, key=lambda method: took[method])
+    return f", {duration_text(took[worst])} of it for another process in {_short(starter(case, worst) or worst)}"
+
+
+def library_of(method: str) -> str:
+    """How the names of methods of the same library begin."""
+    return f"{'.'.join(method.split('.')[:2])}."
+
+
+def starter(case: Case, method: str) -> str | None:
+    """Who called what waits for a process: the nearest method of another library, which knows what it started."""
+    if "top" not in case.answers:
+        return None
+    rows = case.rows("top", "methods")
+    names, took = rows.column("name").tolist(), rows.numbers("inclusive_ns")
+    if method not in names:
+        return None
+    least = int(took[names.index(method)])
+    library = library_of(method)
+    above = [
+        (int(took[row]), row)
+        for row, name in enumerate(names)
+        if least <= took[row] <= _SAME * least and not name.startswith(("System.", "[", library))
+    ]
+    return names[min(above)[1]] if above else None
+
+
+def _main(case: Case) -> str | None:
+    """What the main thread's time divides into; None where that is not known, or requests are served."""
+    if "top" not in case.answers:
+        return None
+    rows = case.rows("top", "branches")
+    if not len(rows) or ("requests" in case.answers and case.value("requests.server_count")):
+        return None
+    named = list[str]()
+    for branch in rows[:_BRANCHES]:
+        if branch.share >= _ROUTES[1]:
+            did = {"compiling": branch.jit_ns, "waiting": branch.waiting_ns}
+            most = max(did, key=lambda what: did[what])
+            share = did[most] / max(branch.inclusive_ns, 1)
+            how = f" ({share_text(share)} {most})" if share >= _PART else ""
+            named.append(f"{share_text(branch.share)} in {_brief(branch.name)}{how}")
+    below = _brief(rows[0].below)
+    return f"of its sampled time, below {below}: {', '.join(named)}" if named else None
 
 
 def _busy(case: Case) -> list[str]:
@@ -198,9 +281,11 @@ def _ran(case: Case) -> str | None:
     if "top" not in case.answers:
         return None
     rows = case.rows("top", "methods")
+    # Who spins waits for work.
+    spins = np.array([name.startswith(_SPINS) for name in rows.column("name").tolist()], dtype=np.bool_)
     # Processor time where it was counted; else the time in which samples found the thread running.
     is_counted = bool(rows.column("processor_ns").known.any())
-    took = rows.numbers("processor_ns" if is_counted else "running_ns")
+    took = np.where(spins, 0, rows.numbers("processor_ns" if is_counted else "running_ns"))
     if not took.sum():
         return None
     worst = int(took.argmax())

@@ -1,4 +1,4 @@
-"""List the methods or modules with the most time.
+"""List the methods or modules with the most time, and what the main thread's time divides into.
 
 Adds up what `samples` names and `hot` sorts. Threads that every sample shows at one place have not moved for as long as
 tracing went on, so what holds them up may have begun before. Before .NET 10, samples show who waits for a lock in a
@@ -18,10 +18,11 @@ from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, count_of
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
-from clrevents.analysis.gathering.groups import groups
+from clrevents.analysis.gathering.groups import groups, sum_by
 from clrevents.analysis.gathering.merged_stacks import StackFrame, is_own
 from clrevents.analysis.shared.samples.calltree import BY, By, counted_columns, hottest, telling_names
-from clrevents.analysis.shared.samples.leaf_states import STATES, UNTOLD
+from clrevents.analysis.shared.samples.leaf_states import MAIN, STATES, UNTOLD, WAITING
+from clrevents.analysis.shared.samples.runtime_work import FRAMES
 from clrevents.analysis.shared.samples.sample_collector import (
     SAMPLE_METRICS,
     SAMPLE_NEEDS,
@@ -37,6 +38,9 @@ from clrevents.analysis.shared.weights.weight_fields import AMOUNTS
 LONG: Final = 2_000_000_000
 _ALWAYS: Final = 0.9
 """The share of the time from the first of them to the last sample of all that a thread's own must cover."""
+_MOST: Final = 0.6
+"""The share of a method's time in one that it calls, from which on that leads further."""
+_MAINS: Final = tuple(f".{name}" for name in MAIN)
 
 
 @row
@@ -83,6 +87,66 @@ def standing(samples: Samples, unseen_ns: int = 0) -> list[StandingThread]:
             own = next((frame.name for frame in named if is_own(frame)), None)
             rows.append(StandingThread(thread_id=thread_id, state=state, stood_ns=stood, method=own))
     return rows
+
+
+@row
+class Branch(Row):
+    """One of the methods among which the main thread's time divides."""
+
+    below: cells.CodeName = column(
+        "The method that calls them: most of the time is in it, as in all that lead from Main to it."
+    )
+    name: cells.CodeName = column("The method that it calls.", importance=0)
+    inclusive_ns: cells.DurationNs = column("Its time, including everything it called.", importance=0)
+    share: cells.Ratio = column("The same as a share of the thread's sampled time.")
+    jit_ns: cells.DurationNs = column("How much of it the thread spent compiling methods, where that was recorded.")
+    waiting_ns: cells.DurationNs = column("How much of it the thread spent waiting, in a method known to wait.")
+
+
+def branches(samples: Samples) -> list[Branch]:
+    """Their rows, longest first, down to a hundredth; none where most of the time leads to one place."""
+    mains = [place for place, frame in enumerate(samples.frames) if frame.name.partition("(")[0].endswith(_MAINS)]
+    if samples.state is None or not mains or not len(samples):
+        return []
+    # The frame of each stack that is looked at next, from Main inwards: stacks begin with the innermost one.
+    places = np.flatnonzero(np.isin(samples.values, mains))
+    main = np.full(len(samples.offsets) - 1, -1, dtype=np.int64)
+    np.maximum.at(main, np.searchsorted(samples.offsets, places, side="right") - 1, places)
+    at, first = main[samples.stack], samples.offsets[samples.stack]
+    weights = samples.weight.astype(np.int64)
+    by_thread = sum_by(samples.thread, np.where(at >= 0, weights, 0), len(samples.threads))
+    of_thread = samples.thread == by_thread.argmax()
+    whole = max(int(weights[of_thread].sum()), 1)
+    active = np.flatnonzero(of_thread & (at >= 0))
+    at = at[active]
+    below, total = "", int(weights[active].sum())
+    while True:
+        frames, which = np.unique(samples.values[at], return_inverse=True)
+        took = sum_by(which, weights[active], len(frames))
+        if took.sum() <= (1 - _MOST) * total or total <= (1 - _MOST) * whole:
+            # Most of it is the method's own, or nowhere below.
+            return []
+        if took.max() <= _MOST * total:
+            break
+        below, total = samples.frames[int(frames[took.argmax()])].name, int(took.max())
+        inner = (which == took.argmax()) & (at > first[active])
+        active, at = active[inner], at[inner] - 1
+    compiling = np.array([frame.name == FRAMES["jit"] for frame in samples.frames], dtype=np.bool_)
+    jit = compiling[samples.values[first[active]]]
+    waits = np.isin(samples.state[active], [STATES.index(state) for state in WAITING])
+    jits, waiting = (sum_by(which, np.where(mask, weights[active], 0), len(frames)) for mask in (jit, waits))
+    return [
+        Branch(
+            below=below,
+            name=samples.frames[int(frames[place])].name,
+            inclusive_ns=int(took[place]),
+            share=took[place] / whole,
+            jit_ns=int(jits[place]),
+            waiting_ns=int(waiting[place]),
+        )
+        for place in np.argsort(-took, kind="stable").tolist()
+        if took[place] >= whole / 100
+    ]
 
 
 @row
@@ -198,6 +262,9 @@ class TopReport(Answer[TopFacts]):
         "Threads that every sample of the last two seconds or more shows waiting for a lock, or in a native call of "
         "the program."
     )
+    branches: ReportTable[Branch] = table(
+        "What the main thread's time divides into, where samples show Main and not most of it is in one place."
+    )
 
 
 class TopCollector(SampleCollector[TopReport]):
@@ -231,6 +298,7 @@ class TopCollector(SampleCollector[TopReport]):
             sample_ns=collected.sample_ns,
             methods=self._table(collected),
             standing=still,
+            branches=collected.context.summed(Branch, branches(collected.samples)),
         )
         return report
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.words import counted, share_text
-from clrevents.analysis.doctor.program import UNTIL_EXIT
+from clrevents.analysis.doctor.program import UNTIL_EXIT, library_of, starter
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.doctor.rules.locks_rules import READER_WRITER, let_go_in
 from clrevents.analysis.framework.model.needs import Need
@@ -74,7 +74,12 @@ def _process(case: Case, limit: float) -> Verdict:
     if case.share(slept.value) >= _MOSTLY:
         return Unknown(f"{title}, while the main thread slept for {slept.text}: no event tells whether for that long")
     title += f", {share_text(share)} of the recording: the time is spent there"
-    return Ailment(title, total, (total,), share, case.own_kin(methods[worst].__eq__) or methods[worst])
+    method = methods[worst]
+    own = case.own_kin(method.__eq__)
+    # A build engine beside what it runs is the program's own, too.
+    is_other = own is not None and library_of(own) != library_of(method)
+    culprit = own if is_other else starter(case, method) or own or method
+    return Ailment(title, total, (total,), share, culprit)
 
 
 def _turns(case: Case, limit: float) -> Verdict:
