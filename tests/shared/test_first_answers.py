@@ -13,6 +13,7 @@ from shared_files import SHARED, needs_shared
 
 import clrevents
 from clrevents.analysis.framework.run.asking import find_report
+from clrevents.analysis.shared.samples.leaf_states import at_stops
 from report_laws import keeps_rows_apart
 
 pytestmark = needs_shared
@@ -190,3 +191,16 @@ def test_rows_of_a_real_program_stay_apart() -> None:
     with clrevents.open(SHARED / "real" / "csc-net10-allocs.nettrace.gz") as trace:
         for name, answer in trace.reports().items():
             keeps_rows_apart(find_report(name), answer)
+
+
+def test_where_the_sampler_stops_threads_is_said() -> None:
+    """The compiler's hottest method copies arrays, because threads can be stopped there."""
+    with clrevents.open(SHARED / "real" / "csc-net10-allocs.nettrace.gz") as trace:
+        report = trace.report("top")
+        ran = trace.doctor().facts.ran
+    names, running = report.methods.column("name").tolist(), report.methods.numbers("running_ns")
+    share = running[at_stops(names)].sum() / running.sum()
+    (note,) = (note for note in report.notes if note.id == "stop-points")
+    assert note.message.startswith("30.7 % of the running time is in short routines at which the sampler stops threads")
+    assert round(share, 3) == 0.307
+    assert ran.rpartition(" in ")[2] == "System.Collections.Immutable.ImmutableArray<__Canon>.Builder.ToArray"

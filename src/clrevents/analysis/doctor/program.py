@@ -15,6 +15,7 @@ import numpy as np
 from clrevents._util.fitting import shortened
 from clrevents._util.words import counted, duration_text, share_text
 from clrevents.analysis.doctor.rule import Case
+from clrevents.analysis.shared.samples.leaf_states import at_stops
 
 UNTIL_EXIT: Final = (
     "System.Diagnostics.Process.WaitForExit",
@@ -288,11 +289,11 @@ def _ran(case: Case) -> str | None:
     took = np.where(spins, 0, rows.numbers("processor_ns" if is_counted else "running_ns"))
     if not took.sum():
         return None
-    worst = int(took.argmax())
+    names = rows.column("name").tolist()
+    worst = int(np.where(at_stops(names), 0, took).argmax())
     share = share_text(took[worst] / took.sum())
     what = "processor time" if is_counted else "running time"
-    name = _short(rows.column("name").tolist()[worst])
-    return f"{duration_text(took.sum())} of {what}, {share} of it in {name}"
+    return f"{duration_text(took.sum())} of {what}, {share} of it in {_short(names[worst])}"
 
 
 def _waits(case: Case) -> list[_Wait]:

@@ -118,6 +118,25 @@ ARTEFACTS: Final[list[str]] = [
 ]
 """Methods that are on stacks only because of how the runtime works: their callers count in their place."""
 
+STOPS: Final[list[str]] = [
+    "System.Runtime.CompilerServices.CastHelpers.*",
+    "System.Runtime.CompilerServices.GenericsHelpers.*",
+    "System.Runtime.CompilerServices.StaticsHelpers.*",
+    "System.Runtime.CompilerServices.VirtualDispatchHelpers.*",
+    "System.Runtime.CompilerServices.RuntimeHelpers.<GetHashCode>*",
+    "System.Runtime.CompilerServices.RuntimeHelpers.GetHashCode*",
+    "System.RuntimeType.GetCorElementType",
+    "System.RuntimeType.IsPrimitiveImpl",
+    "System.Environment.GetEnvironmentVariableCore",
+    "System.Object.MemberwiseClone",
+    "System.Array.Copy",
+    "System.Buffer.BulkMoveWithWriteBarrier",
+    "System.Buffer._BulkMoveWithWriteBarrier",
+    "System.Buffer.Memmove*",
+    "System.SpanHelpers.Memmove*",
+]
+"""Short routines of the runtime at which its sampler stops threads that run (docs/top.md has a measurement)."""
+
 ROOTS: Final[list[tuple[str, str]]] = [
     ("System.Threading.PortableThreadPool.GateThread.GateThreadStart", "pool_gate"),
     ("System.Threading.PortableThreadPool.WorkerThread.WorkerThreadStart", "pool_worker"),
@@ -150,6 +169,12 @@ def add_leaf(method: str, state: ThreadState, rank: int = 5) -> None:
 def add_artefact(method: str) -> None:
     """Leave frames of this method (with `*` at its end, of all methods with this beginning) out of stacks."""
     ARTEFACTS.append(method)
+
+
+def at_stops(methods: Iterable[str]) -> NDArray[np.bool_]:
+    """Which of these methods are such routines."""
+    stops = _Patterns(STOPS)
+    return np.array([stops.fit(_method(name)) for name in methods], dtype=np.bool_)
 
 
 @frozen(eq=False)

@@ -447,6 +447,8 @@ def _notes(samples: Samples, tables: tuple[str, ...], of_processors: bool) -> tu
         notes.append(Note("clock-time", "info", text, (*tables, "total")))
         if samples.at_safe_points:
             notes.append(Note("safe-points", "info", SAFE_POINT_CAVEAT, tables))
+    if samples.stopped_text is not None:
+        notes.append(Note("stop-points", "info", samples.stopped_text, (*tables, "running_ns")))
     if not samples.running_told:
         text = f"{UNTOLD}: this time is unknown, and waits are lower bounds"
         notes_of = (*tables, "running_ns", "waiting_ns")

@@ -47,7 +47,7 @@ from clrevents.analysis.shared.processor.counted_events import (
     divided,
 )
 from clrevents.analysis.shared.processor.counted_events import MANAGED as IN_MANAGED
-from clrevents.analysis.shared.samples.leaf_states import STATES, UNTOLD, ThreadState, tells_running
+from clrevents.analysis.shared.samples.leaf_states import STATES, UNTOLD, ThreadState, at_stops, tells_running
 from clrevents.analysis.shared.samples.off_processor import (
     SWITCH,
     SWITCH_EVENT,
@@ -115,6 +115,8 @@ FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof"]
 
 _SAMPLE_EVENT: Final = SAMPLE, SAMPLES.partition("/")[2]
 _NATIVE: Final = STATES.index("native")
+_STOPPED: Final = 0.1
+"""Less of the running time misleads nobody."""
 _NOBODY: Final = -1
 """The process of events before it is known whose they are."""
 _NO_ROWS: Final[Ints] = np.zeros(0, dtype=np.int64)
@@ -239,6 +241,24 @@ class Samples:
         """Whether the sampler saw threads only where the compiler had them stop."""
         profiled = self.timed and self.state is not None and not self.off_processor
         return profiled and self.info is not None and self.info.native_aot
+
+    @property
+    def stopped_text(self) -> str | None:
+        """How much time seems to be of routines at which the sampler stops threads; None if it is little."""
+        if not self.timed or self.state is None or not len(self):
+            return None
+        weight = self.weight if self.counted is None else self.counted.of_samples(len(self))[0]
+        ran = weight * in_states(self.state, ("running",))
+        leaf = self.values[self.offsets[self.stack]]
+        stopped = np.bincount(leaf, ran * at_stops(frame.name for frame in self.frames)[leaf], len(self.frames))
+        if stopped.sum() <= _STOPPED * ran.sum():
+            return None
+        most = self.frames[int(stopped.argmax())].name.partition("(")[0]
+        return (
+            f"{share_text(stopped.sum() / ran.sum())} of the running time is in short routines at which the sampler "
+            f"stops threads, most in {most}: before, threads ran something else; trust the inclusive times of methods "
+            "further out"
+        )
 
     @property
     def nameless(self) -> int:
