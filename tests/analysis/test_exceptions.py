@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents._util.varying import message_pattern
-from clrevents.analysis.gathering.gather import FAR_NS
+from clrevents.analysis.gathering.groups import FAR_NS
 from clrevents.analysis.reports.exceptions import ExceptionsReport
 from clrevents.analysis.reports.exceptions.exception_build import Handler, accepted, handler_name
 from clrevents.events import (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis.gathering.gather import gather
+from clrevents.analysis.gathering.groups import gather
 from clrevents.analysis.reports.jit import JitReport
 from clrevents.analysis.shared.events.event_spans import compilations, inside
 from clrevents.events import (

@@ -13,7 +13,7 @@ import clrevents
 import report_laws
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.report_table import columns_of
-from clrevents.analysis.gathering.gather import FAR_NS, near_ns, near_table, near_times
+from clrevents.analysis.gathering.groups import FAR_NS, near_ns, near_table, near_times
 from clrevents.analysis.shared.samples.samples import read_samples
 from project_files import fixture, unpacked
 

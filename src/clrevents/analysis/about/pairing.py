@@ -18,7 +18,7 @@ from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.report_table import Marks, ReportTable, trace_holes
 from clrevents.analysis.framework.vocabulary.row_class import column, row
-from clrevents.analysis.gathering.gather import Gathered, gather, matched
+from clrevents.analysis.gathering.groups import Gathered, gather, matched
 from clrevents.analysis.shared.forest.activity_signals import SignalKind, edge_of
 from clrevents.table.table import (
     TABLE_HEADERS,

@@ -21,8 +21,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import CODE, TimeWind
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import SpanRow, row
 from clrevents.analysis.framework.vocabulary.row_class import column as declared
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, Array, Ints, groups
+from clrevents.analysis.gathering.groups import NONE, Array, Gathered, Ints, groups
 from clrevents.analysis.shared.events.event_spans import compilations
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.modules import Module, Modules

@@ -22,8 +22,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import count_of, time
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Array, grouped, groups
+from clrevents.analysis.gathering.groups import Array, Gathered, grouped, groups
 from clrevents.analysis.shared.events.event_spans import EventSpans, compilations
 from clrevents.symbols.display_names import display_name, raw_name
 

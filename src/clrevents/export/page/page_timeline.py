@@ -16,8 +16,7 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.gather import near_ns
-from clrevents.analysis.gathering.groups import changes, groups
+from clrevents.analysis.gathering.groups import changes, groups, near_ns
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.export.page.page_assembly import PageTexts
 from clrevents.export.timeline.report_items import SHOWN, ShownRows

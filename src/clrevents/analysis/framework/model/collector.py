@@ -38,8 +38,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 )
 from clrevents.analysis.framework.vocabulary.report_table import Cells, Hole, Marks, ReportTable, Troubles
 from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
-from clrevents.analysis.gathering.gather import Gathered, near_ns
-from clrevents.analysis.gathering.groups import Array
+from clrevents.analysis.gathering.groups import Array, Gathered, near_ns
 from clrevents.table.read import AddressStacks
 from clrevents.table.table import Column, ColumnType, Table
 from clrevents.trace import TraceInfo

@@ -15,8 +15,7 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.report_table import Marks, trace_holes
-from clrevents.analysis.gathering.gather import gather
-from clrevents.analysis.gathering.groups import Array, Ints, Mask, nearest_rank
+from clrevents.analysis.gathering.groups import Array, Ints, Mask, gather, nearest_rank
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.trace import Trace, passes_of
 

@@ -32,7 +32,7 @@ from clrevents.analysis.framework.run.report_reading import (
 )
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import holes_of, stack_holes, trace_holes
-from clrevents.analysis.gathering.gather import Gathered, near_ns
+from clrevents.analysis.gathering.groups import Gathered, near_ns
 from clrevents.errors import TraceError
 from clrevents.table.read import AddressStacks, TableChunk, stacks_of_bytes
 from clrevents.table.table import Table, header_fields

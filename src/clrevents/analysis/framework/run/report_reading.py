@@ -38,8 +38,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 )
 from clrevents.analysis.framework.vocabulary.report_table import Hole, ReportTable, Troubles
 from clrevents.analysis.framework.vocabulary.row_class import shape_of, shares_of
-from clrevents.analysis.gathering.gather import Gathered, near_ns, near_table
-from clrevents.analysis.gathering.groups import groups
+from clrevents.analysis.gathering.groups import Gathered, groups, near_ns, near_table
 from clrevents.errors import TraceError
 from clrevents.schema.matching import glob, is_glob
 from clrevents.schema.own_marks import CUT, JOINED, marks_redaction

@@ -40,9 +40,9 @@ in a part without the beginning."""
 InHoles: TypeAlias = Literal["at least", "at most", "unknown"]
 """What a metric is where events are missing."""
 
-ALWAYS: Final = int(np.iinfo(np.int64).min)
+ALWAYS: Final[int] = int(np.iinfo(np.int64).min)
 """Before everything in a trace."""
-FOREVER: Final = int(np.iinfo(np.int64).max)
+FOREVER: Final[int] = int(np.iinfo(np.int64).max)
 """After everything in a trace."""
 
 NOT_COUNTED: Final = "not recorded: what the operating system counted"

@@ -19,8 +19,7 @@ from clrevents._util.words import counted, duration_text, missing_stacks
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, JoinedRun, Note, TimeWindow
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
 from clrevents.analysis.framework.vocabulary.row_texts import row_lines, rows_html
-from clrevents.analysis.gathering.gather import near_ns
-from clrevents.analysis.gathering.groups import Array, Ints, Mask, groups
+from clrevents.analysis.gathering.groups import Array, Ints, Mask, groups, near_ns
 from clrevents.table.display import LINES
 from clrevents.table.table import Column, ColumnType, Table, TableField, from_values, number_column
 from clrevents.trace import Loss, Trace, passes_of

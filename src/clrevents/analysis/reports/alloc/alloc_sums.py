@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, TimeWindow
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Array, Ints, numbered
+from clrevents.analysis.gathering.groups import Array, Gathered, Ints, numbered
 from clrevents.analysis.shared.weights.allocations import (
     EVENTS,
     HIGH,

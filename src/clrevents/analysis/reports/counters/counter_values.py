@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Array, Interned, Ints, Mask
+from clrevents.analysis.gathering.groups import Array, Gathered, Interned, Ints, Mask
 from clrevents.table.table import Column
 
 NUMBER: Final = 0

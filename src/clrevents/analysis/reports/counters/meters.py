@@ -17,8 +17,7 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.report_table import Marks
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints
+from clrevents.analysis.gathering.groups import Gathered, Ints
 from clrevents.analysis.reports.counters.counter_values import (
     EMPTY,
     MISSING,

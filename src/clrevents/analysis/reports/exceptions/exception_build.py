@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, Array, Interned, Ints, Mask, numbered, sum_by
+from clrevents.analysis.gathering.groups import NONE, Array, Gathered, Interned, Ints, Mask, numbered, sum_by
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.reports.exceptions.exception_flights import (
     CATCH,

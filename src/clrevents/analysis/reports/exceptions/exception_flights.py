@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints
+from clrevents.analysis.gathering.groups import Gathered, Ints
 from clrevents.schema.runtime_flags import ExceptionThrownFlags
 from clrevents.symbols.frame_tables import ResolvedStacks
 

@@ -28,8 +28,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     time_of,
 )
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Array, Ints, groups
+from clrevents.analysis.gathering.groups import Array, Gathered, Ints, groups
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.reports.gc.gc_answer import (
     LISTED,

@@ -14,8 +14,7 @@ import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.report_table import Cells
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints
+from clrevents.analysis.gathering.groups import Gathered, Ints
 from clrevents.analysis.reports.gc.gc_collections import (
     COMPACTION,
     GLOBAL,

@@ -16,8 +16,7 @@ import numpy as np
 
 from clrevents._util.value_classes import define
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints
+from clrevents.analysis.gathering.groups import Gathered, Ints
 from clrevents.analysis.shared.events.gc_suspensions import NOTHING, Suspensions
 
 GENERATIONS: Final = ("gen0", "gen1", "gen2", "large", "pinned")

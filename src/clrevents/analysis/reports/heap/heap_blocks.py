@@ -14,8 +14,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import define, frozen
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Array
+from clrevents.analysis.gathering.groups import Array, Gathered
 from clrevents.table.table import Column
 
 START, END = "runtime/GCStart", "runtime/GCEnd"

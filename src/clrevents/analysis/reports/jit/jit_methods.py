@@ -19,8 +19,17 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import Cells
-from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.groups import NONE, Array, Interned, Ints, Mask, group_numbers, nulled
+from clrevents.analysis.gathering.groups import (
+    NONE,
+    Array,
+    Gathered,
+    Interned,
+    Ints,
+    Mask,
+    group_numbers,
+    matched,
+    nulled,
+)
 from clrevents.analysis.shared.events.event_spans import EventSpans, compilations, inside
 from clrevents.schema.runtime_flags import MethodFlags, OptimizationTier, TieredCompilationFlags
 from clrevents.symbols.display_names import display_name, raw_name

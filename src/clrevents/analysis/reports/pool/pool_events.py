@@ -16,13 +16,14 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.gathering.gather import Gathered, matched
 from clrevents.analysis.gathering.groups import (
     NONE,
+    Gathered,
     Ints,
     changes,
     either,
     first_in_first_out,
+    matched,
     nearest_rank,
     nulled,
     picked,

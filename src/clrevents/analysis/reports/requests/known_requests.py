@@ -16,8 +16,7 @@ import attrs
 from clrevents._util.value_classes import define
 from clrevents._util.varying import route_pattern
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE
+from clrevents.analysis.gathering.groups import NONE, Gathered
 from clrevents.analysis.shared.forest.activity_forest import ActivityForest
 from clrevents.analysis.shared.forest.activity_signals import ActivitySource
 

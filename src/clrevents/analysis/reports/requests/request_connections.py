@@ -17,8 +17,7 @@ from typing import Final, TypeAlias
 
 from clrevents._util.value_classes import define
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE
+from clrevents.analysis.gathering.groups import NONE, Gathered
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder, RequestSide
 from clrevents.analysis.shared.forest.activity_signals import ActivitySource
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE
+from clrevents.analysis.gathering.groups import NONE, Gathered
 from clrevents.analysis.reports.requests.known_requests import RequestFinder
 from clrevents.analysis.reports.requests.request_parts import TimedPart
 from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, CONTINUED, SUSPENDED, AsyncAwaits, async_awaits

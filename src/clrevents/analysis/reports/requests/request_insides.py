@@ -16,8 +16,7 @@ import numpy as np
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints
+from clrevents.analysis.gathering.groups import Gathered, Ints
 from clrevents.analysis.reports.requests.known_requests import THROWN, KnownRequest, RequestFinder
 from clrevents.analysis.reports.requests.request_continuations import CONTINUATION_COLUMNS, RequestContinuations
 from clrevents.analysis.reports.requests.request_parts import TimedPart

@@ -29,8 +29,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints, held_at, nulled
+from clrevents.analysis.gathering.groups import Gathered, Ints, held_at, nulled
 from clrevents.analysis.reports.startup.course import (
     BEGINS,
     KEPT,

@@ -15,8 +15,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.framework.vocabulary.report_table import Cells
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, Ints, Mask, nulled
+from clrevents.analysis.gathering.groups import NONE, Gathered, Ints, Mask, nulled
 from clrevents.analysis.reports.startup.main_method import (
     MainFound,
     ProgramModules,

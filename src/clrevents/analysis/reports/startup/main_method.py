@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints, groups, sum_by
+from clrevents.analysis.gathering.groups import Gathered, Ints, groups, sum_by
 from clrevents.analysis.shared.events.event_spans import EventSpans
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.methods import Methods

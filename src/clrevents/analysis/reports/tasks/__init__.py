@@ -16,8 +16,7 @@ from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints, nearest_rank
+from clrevents.analysis.gathering.groups import Gathered, Ints, nearest_rank
 from clrevents.analysis.reports.tasks.task_events import OPERATION_BEGIN, TASK_COLUMNS, TaskEvents, task_names
 from clrevents.analysis.reports.tasks.task_tables import (
     BlockingWait,

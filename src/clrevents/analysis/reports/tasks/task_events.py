@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints, pair
+from clrevents.analysis.gathering.groups import Gathered, Ints, pair
 from clrevents.analysis.gathering.merged_stacks import ASYNC
 from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, AsyncAwaits, Thrown, async_awaits
 from clrevents.analysis.shared.events.event_spans import field_numbers

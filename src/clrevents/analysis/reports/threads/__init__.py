@@ -15,7 +15,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Kep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, Note, count_of, time_of
-from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import Gathered
 from clrevents.analysis.reports.threads.counted import (
     COUNTED_METRICS,
     counted_columns,

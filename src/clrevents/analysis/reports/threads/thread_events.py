@@ -15,8 +15,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Array, groups, nulled, picked
+from clrevents.analysis.gathering.groups import Array, Gathered, groups, nulled, picked
 from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.analysis.shared.events.gc_suspensions import COLLECTION, END, SAMPLER, steps_of, whole_stops
 from clrevents.analysis.shared.events.wait_events import CONTENDED as CONTENDED

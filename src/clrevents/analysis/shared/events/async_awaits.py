@@ -19,8 +19,7 @@ from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.needs import EVERY_AWAIT, Need
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, Ints
+from clrevents.analysis.gathering.groups import NONE, Gathered, Ints
 from clrevents.analysis.gathering.merged_stacks import StackFrame, is_own, method_frame
 from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.schema.registry import ASYNC

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.groups import NONE, Array, Ints, Mask, either, picked
+from clrevents.analysis.gathering.groups import NONE, Array, Gathered, Ints, Mask, either, matched, picked
 from clrevents.schema.runtime_flags import MethodFlags
 from clrevents.table.table import Table
 

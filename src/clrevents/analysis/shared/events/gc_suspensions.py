@@ -20,8 +20,7 @@ from clrevents.analysis.framework.model.collector import Context, Kept, ReportCh
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Array, Ints, changes, groups
+from clrevents.analysis.gathering.groups import Array, Gathered, Ints, changes, groups
 
 SUSPENDING: Final = "runtime/GCSuspendEEBegin"
 SUSPENDED: Final = "runtime/GCSuspendEEEnd"

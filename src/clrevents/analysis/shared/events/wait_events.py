@@ -25,8 +25,7 @@ from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Note, TimeWindow
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, Array, Ints, Mask
+from clrevents.analysis.gathering.groups import NONE, Array, Gathered, Ints, Mask
 from clrevents.analysis.shared.events.event_spans import (
     VERSION,
     VERSION_EVENTS,

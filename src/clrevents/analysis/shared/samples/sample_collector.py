@@ -30,8 +30,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     time_of,
 )
 from clrevents.analysis.framework.vocabulary.row_class import column, row
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints
+from clrevents.analysis.gathering.groups import Gathered, Ints
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.processor.counted_events import counted_window
 from clrevents.analysis.shared.samples.leaf_states import UNTOLD

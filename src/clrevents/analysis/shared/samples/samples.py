@@ -25,8 +25,7 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.words import amount_text, counted, moment_text, safe, share_text
 from clrevents.analysis.framework.model.collector import Kept, ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
-from clrevents.analysis.gathering.gather import Gathered, near_table
-from clrevents.analysis.gathering.groups import Ints, groups, sum_by
+from clrevents.analysis.gathering.groups import Gathered, Ints, groups, near_table, sum_by
 from clrevents.analysis.gathering.merged_stacks import (
     NO_STACK,
     NOT_SAMPLED,

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
-from clrevents.analysis.gathering.gather import near_times
-from clrevents.analysis.gathering.groups import Array, Ints, numbered
+from clrevents.analysis.gathering.groups import Array, Ints, near_times, numbered
 from clrevents.analysis.shared.weights.sample_runs import Sampling
 from clrevents.table.table import ColumnType, Table
 from clrevents.trace import TraceInfo
