@@ -17,7 +17,7 @@ from clrevents.analysis.framework.model.json_schema import report_schema
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names, report_summaries
 from clrevents.analysis.framework.vocabulary.cells import CELLS
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.cli import root
 from clrevents.export.timeline.report_items import SHOWN
 from project_files import ROOT, fixture, tool

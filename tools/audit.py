@@ -31,7 +31,7 @@ from typing import Any, Final, NamedTuple
 import clrevents
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.rewrite import cut
 from clrevents.trace import passes_of
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis.about.describing import about
-from clrevents.analysis.framework.recording.recording_cost import (
+from clrevents.analysis.framework.model.needs import Hole, Marks
+from clrevents.analysis.shared.events.gc_suspensions import (
     RecordingCost,
     SuspensionEvents,
     recording_cost,
     recording_cost_of,
 )
-from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks
 from clrevents.events import (
     GCRestartEEBegin_V1,
     GCRestartEEEnd_V1,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis import spans
-from clrevents.analysis.framework.vocabulary.report_table import Marks, trace_holes
+from clrevents.analysis.framework.model.needs import Marks, trace_holes
 from clrevents.events import GCStart_V1, GCStart_V2, MethodJittingStarted_V1
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of

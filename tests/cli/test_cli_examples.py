@@ -23,7 +23,7 @@ import clrevents
 from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.cli import root
 from clrevents.cli.report_many import known_columns
 from clrevents.cli.report_rows import check_conditions, chosen_columns, order_of

@@ -18,7 +18,7 @@ from click.testing import Result
 import clrevents
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodLoadVerbose_V1, ModuleLoad_V1
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture

@@ -19,7 +19,7 @@ import pytest
 import clrevents
 from clrevents._util.fitting import text_width
 from clrevents.analysis.framework.run.asking import find_report, report_names
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.cli import report_command
 from clrevents.cli.output import Output
 from clrevents.cli.report_rows import ReportOptions

@@ -15,7 +15,7 @@ from browser_page import chromium, needs_browser, opened
 from built_page import HOSTILE, MS, built_page
 from clrevents._util.words import duration_text, safe
 from clrevents.analysis.framework.vocabulary.cells import cell_text
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.events import GCStart_V2
 from clrevents.export.page.report_page import MOST_BYTES, report_page
 from clrevents.testing.builder import TraceBuilder

@@ -14,7 +14,7 @@ from built_fleet import BuiltFleet, build_fleet
 from built_requests import Web
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.fleet.fleet_answer import FleetAnswer
 from clrevents.table.table import Table
 from local_spark import local_session, plain, rows_of

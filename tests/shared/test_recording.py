@@ -13,7 +13,7 @@ from shared_files import Shared, needs_shared, params, traces
 
 import clrevents
 from clrevents.analysis.framework.recording.recorded import recorded
-from clrevents.analysis.framework.recording.recording_cost import KINDS, recording_cost_of
+from clrevents.analysis.shared.events.gc_suspensions import KINDS, recording_cost_of
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.trace import passes_of
 from slow_cost import Lost, Sampled, Suspending, slow_cost, whole_ones

@@ -14,7 +14,7 @@ from shared_files import Shared, needs_shared, traces
 
 import clrevents
 from clrevents.analysis import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 
 pytestmark = needs_shared
 

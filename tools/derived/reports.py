@@ -13,8 +13,7 @@ from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.run.asking import find_report, report_names
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
 from clrevents.analysis.framework.vocabulary.cells import CELLS
-from clrevents.analysis.framework.vocabulary.report_table import TableDeclaration
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import TableDeclaration, columns_of
 from clrevents.cli.schema import type_text
 
 HEAD: Final = """\

@@ -32,7 +32,7 @@ from clrevents.analysis.compare.comparison import (
 )
 from clrevents.analysis.compare.measured import Measured, is_saved, save_measured, saved_measured
 from clrevents.analysis.framework.model.declaration import AnyReport
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.cli import options
 from clrevents.cli.output import UNMET, UNTOLD, Output, safe, say, write_file
 from clrevents.cli.reading import Reading, means_many, refuse_overwriting, usage_errors

@@ -17,8 +17,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.about.describing import TraceAbout, about
 from clrevents.analysis.framework.model.needs import record_needs, recordable
 from clrevents.analysis.framework.run.answerable import asked_and_needed
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, columns_of
 from clrevents.cli import options
 from clrevents.cli.output import Output, record_lines, safe
 from clrevents.cli.reading import Reading, ReadingMany, means_many, refuse_many_with

@@ -21,9 +21,13 @@ from clrevents.analysis.framework.run.asking import ask_one, find_report
 from clrevents.analysis.framework.run.listing import report_summaries
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.analysis.framework.vocabulary.row_texts import column_texts, shown_columns, told_columns
+from clrevents.analysis.framework.vocabulary.report_table import (
+    ReportTable,
+    column_texts,
+    columns_of,
+    shown_columns,
+    told_columns,
+)
 from clrevents.cli import options
 from clrevents.cli.live_report import LiveQuestion, live_answers
 from clrevents.cli.output import UNMET, Output, say, terminal_width

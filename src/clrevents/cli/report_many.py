@@ -19,9 +19,7 @@ from clrevents.analysis.framework.run.asking import ask_one, find_report
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, metric_text
 from clrevents.analysis.framework.vocabulary.cells import CELLS, Cell, ColumnDeclaration
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
-from clrevents.analysis.framework.vocabulary.row_texts import shown_columns
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, column, columns_of, row, shown_columns
 from clrevents.cli.output import UNMET, Output, say
 from clrevents.cli.reading import ReadingMany, usage_errors
 from clrevents.cli.report_rows import (

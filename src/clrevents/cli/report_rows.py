@@ -15,8 +15,7 @@ from clrevents._util.fitting import fitted_table
 from clrevents._util.words import unknown
 from clrevents.analysis.framework.recording.recorded import merged_lines
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_texts import column_texts, shown_columns, told_columns
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, column_texts, shown_columns, told_columns
 from clrevents.cli import options
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import usage_errors

@@ -18,7 +18,7 @@ from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.cli import options
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import Reading

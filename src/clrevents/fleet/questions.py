@@ -23,8 +23,7 @@ from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.asking import ask_one, find_report, reports_of
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, column, row
 from clrevents.errors import (
     DamageError,
     ErrorMode,

@@ -26,8 +26,7 @@ from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.render.show import note_text
 from clrevents.analysis.framework.run.asking import find_report, report_names
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of, hidden_columns, shape_of
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, columns_of, hidden_columns, shape_of
 from clrevents.export.files.jsonl import EventJson
 from clrevents.mcp.bounded_sql import bounded_sql
 from clrevents.mcp.reply import Reply, digest, fitted, place_of, plain_value

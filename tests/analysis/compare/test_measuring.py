@@ -14,7 +14,7 @@ from clrevents.analysis.compare.change import FAMILIES
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.run.asking import find_report, report_names
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from project_files import FIXTURES, SHARED, fixtures, without_shared
 from tiers import few
 

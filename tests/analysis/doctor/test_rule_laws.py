@@ -18,8 +18,7 @@ from clrevents.analysis.doctor.rule import TRACE, Ailment, Case, Cited, Clear, R
 from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.run.asking import ask
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, columns_of
 from project_files import FIXTURES
 
 S, MS, MB = 10**9, 10**6, 10**6

@@ -8,8 +8,7 @@ import clrevents
 from clrevents.analysis.framework.model.answer import CellRanges
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, column, row
 from plain_trace import PlainTrace, changed
 from product import in_range
 from project_files import fixture, unpacked

@@ -15,8 +15,7 @@ from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Question, TimeWindow, TraceIdentity
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, column, row
 
 pytestmark = pytest.mark.full
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clrevents.analysis.framework.model.needs import Hole, Marks, holes_of
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks, holes_of
 from clrevents.trace import Loss
 
 TIMES = st.integers(0, 30)

@@ -12,7 +12,7 @@ import pytest
 import clrevents
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from project_files import SHARED, fixture, fixtures, unpacked
 from tiers import drawn
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, column, row
 from clrevents.table.table import ColumnType, from_values, number_column
 
 

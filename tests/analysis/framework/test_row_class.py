@@ -10,7 +10,7 @@ import pytest
 
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.cells import CELLS, column_of
-from clrevents.analysis.framework.vocabulary.row_class import (
+from clrevents.analysis.framework.vocabulary.report_table import (
     Row,
     RowShape,
     SpanRow,

@@ -20,7 +20,7 @@ import pytest
 
 import clrevents
 from built.built_user_events import user_events
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.export.look import Look
 from clrevents.export.timeline.report_items import read_timeline

@@ -13,8 +13,7 @@ from clrevents.analysis.framework.model.declaration import NoParameters, ReportD
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import count_of, time_of
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, SpanRow, column, row
 
 BEGIN: Final = "runtime/GCFinalizersBegin"
 END: Final = "runtime/GCFinalizersEnd"

@@ -10,8 +10,7 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, Question, TimeWindow, TraceIdentity
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, columns_of
 
 HOSTILE: Final = (
     "<script>alert(1)</script>",

@@ -35,13 +35,16 @@ from clrevents.analysis.framework.run.asking import ReportFeed, ask
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, TimeWindow
 from clrevents.analysis.framework.vocabulary.cells import heading
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of, shares_of, windowed_columns
-from clrevents.analysis.framework.vocabulary.row_texts import (
+from clrevents.analysis.framework.vocabulary.report_table import (
+    ReportTable,
     column_texts,
+    columns_of,
     people_columns,
+    shape_of,
+    shares_of,
     shown_columns,
     told_columns,
+    windowed_columns,
 )
 from clrevents.decode.kinds import EventKey
 from clrevents.rewrite import cut, redact

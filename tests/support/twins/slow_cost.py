@@ -12,7 +12,7 @@ from typing import Literal
 
 import attrs
 
-from clrevents.analysis.framework.recording.recording_cost import RecordingCost
+from clrevents.analysis.shared.events.gc_suspensions import RecordingCost
 
 ANY_COUNT = -1
 

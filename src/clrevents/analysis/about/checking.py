@@ -16,8 +16,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, Question, TimeWindow, TraceIdentity
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, column, columns_of, row
 from clrevents.errors import Problem
 from clrevents.schema.registry import short_event
 from clrevents.trace import DecodedRows, EventKey, FilterOptions, Loss, RawPayload, Trace, Trust, passes_of

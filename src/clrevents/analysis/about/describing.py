@@ -25,12 +25,11 @@ from clrevents.analysis.about.checking import (
 )
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.recording.recorded import KIND_WORDS, recorded, recording_kind
-from clrevents.analysis.framework.recording.recording_cost import SHORTEST_PAUSE_NS, recording_cost_of
 from clrevents.analysis.framework.run.answerable import answerable
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, column, row
+from clrevents.analysis.shared.events.gc_suspensions import SHORTEST_PAUSE_NS, recording_cost_of
 from clrevents.errors import TraceError
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.own_marks import REDACTED

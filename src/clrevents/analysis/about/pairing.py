@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.about.checking import common_parts
 from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.needs import Marks, trace_holes
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.framework.vocabulary.report_table import Marks, ReportTable, trace_holes
-from clrevents.analysis.framework.vocabulary.row_class import column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, column, row
 from clrevents.analysis.gathering.groups import Gathered, gather, matched
 from clrevents.analysis.shared.forest.activity_signals import SignalKind, edge_of
 from clrevents.table.table import (

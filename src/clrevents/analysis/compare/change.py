@@ -16,7 +16,7 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Per as Per
-from clrevents.analysis.framework.vocabulary.row_class import column, row
+from clrevents.analysis.framework.vocabulary.report_table import column, row
 
 PROCESSOR: Final = "processor time of methods"
 PROCESSOR_INCLUSIVE: Final = "processor time of methods and callees"

@@ -33,8 +33,7 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, Question
 from clrevents.analysis.framework.vocabulary.cells import CodeText, Flag, Word
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, column, row
 from clrevents.analysis.shared.samples.stack_shapes import NamePattern
 
 # Amounts are alike if they differ by at most this part of the larger one: chance moves both.

@@ -14,8 +14,7 @@ from clrevents._util.words import counted, markdown_text, safe, share_text, unkn
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, metric_text
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, column, row
 
 LINES, COLUMNS = 25, 100
 """Of a repr."""

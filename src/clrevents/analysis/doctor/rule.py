@@ -28,8 +28,7 @@ from clrevents.analysis.framework.model.needs import (
 from clrevents.analysis.framework.recording.recorded import merged_lines
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Evidence, Metric, Note
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, columns_of
 
 
 @frozen

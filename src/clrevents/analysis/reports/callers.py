@@ -16,8 +16,7 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Note, count_of, time_of
-from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, TreeShape, column, row
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, TreeShape, column, row
 from clrevents.analysis.gathering.groups import Ints, Mask, changes, sum_by
 from clrevents.analysis.shared.samples.calltree import HotMethod, counted_columns, grown, hottest, stack_sums, summed_up
 from clrevents.analysis.shared.samples.sample_collector import (

@@ -18,9 +18,8 @@ from clrevents.analysis.framework.model.declaration import NoParameters, ReportD
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, TimeWindow, count_of, size_of, time_of
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import SpanRow, row
-from clrevents.analysis.framework.vocabulary.row_class import column as declared
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, SpanRow, row
+from clrevents.analysis.framework.vocabulary.report_table import column as declared
 from clrevents.analysis.gathering.groups import NONE, Array, Gathered, Ints, groups
 from clrevents.analysis.shared.events.event_spans import compilations
 from clrevents.schema.runtime_flags import ModuleFlags

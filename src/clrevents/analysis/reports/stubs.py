@@ -19,9 +19,8 @@ from clrevents.analysis.framework.model.declaration import NameParameters, Repor
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import count_of, time_of
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column
-from clrevents.analysis.framework.vocabulary.row_class import row as table_row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, column
+from clrevents.analysis.framework.vocabulary.report_table import row as table_row
 from clrevents.analysis.gathering.groups import Array, Gathered, grouped, groups
 from clrevents.analysis.shared.events.event_spans import EventSpans, compilations
 from clrevents.symbols.display_names import display_name, raw_name

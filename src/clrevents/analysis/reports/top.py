@@ -16,8 +16,7 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, count_of
-from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, column, row
 from clrevents.analysis.gathering.groups import groups, sum_by
 from clrevents.analysis.gathering.merged_stacks import StackFrame, is_own
 from clrevents.analysis.shared.samples.calltree import BY, By, counted_columns, hottest, telling_names

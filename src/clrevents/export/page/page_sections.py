@@ -21,9 +21,14 @@ from clrevents.analysis.framework.render.charts import COARSE, Chart
 from clrevents.analysis.framework.render.show import fact_lines, note_text
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, heading, is_number
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
-from clrevents.analysis.framework.vocabulary.row_class import shape_of
-from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last
+from clrevents.analysis.framework.vocabulary.report_table import (
+    ReportTable,
+    TableDeclaration,
+    column_texts,
+    people_columns,
+    shape_of,
+    text_last,
+)
 from clrevents.export.page.page_assembly import PageTexts, shown_text
 from clrevents.export.page.page_drawings import Begin, drawn_later
 

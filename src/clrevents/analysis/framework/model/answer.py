@@ -29,8 +29,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     TraceIdentity,
 )
 from clrevents.analysis.framework.vocabulary.cells import CELLS, Cell
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
-from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration, columns_of, shape_of
 from clrevents.table.table import Column, plain
 from clrevents.trace import Tabled
 

@@ -20,7 +20,18 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, CellRanges
-from clrevents.analysis.framework.model.needs import NEVER, Need, SeenKinds, coverage, met, missing_notes, recordable
+from clrevents.analysis.framework.model.needs import (
+    NEVER,
+    Hole,
+    Marks,
+    Need,
+    SeenKinds,
+    Troubles,
+    coverage,
+    met,
+    missing_notes,
+    recordable,
+)
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
     CODE,
@@ -36,8 +47,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Question,
     TimeWindow,
 )
-from clrevents.analysis.framework.vocabulary.report_table import Cells, Hole, Marks, ReportTable, Troubles
-from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, as_columns, columns_of, shape_of
 from clrevents.analysis.gathering.groups import Array, Gathered, near_ns
 from clrevents.table.read import AddressStacks
 from clrevents.table.table import Column, ColumnType, Table

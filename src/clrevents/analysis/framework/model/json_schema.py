@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from clrevents.analysis.framework.model.declaration import AnyReport, parameters_of
 from clrevents.analysis.framework.vocabulary.cells import Cell, ColumnDeclaration
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

@@ -1,6 +1,9 @@
-"""What a report needs to have been recorded, what a trace shows of that, and the line that records the rest.
+"""What a trace lacks: what a report needs and was not recorded, with the line that records it; and what was lost.
 
 Distinguishes "recorded, but nothing happened" from "unknown": an event proves that one of its keywords was on.
+
+A hole is a stretch of time in which events of a thread are missing, because the runtime dropped them or because the
+bytes are damaged; `Marks` alone decides, for all reports, which rows touch one.
 """
 
 from __future__ import annotations
@@ -10,12 +13,16 @@ from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import counted, duration_text, missing_stacks
 from clrevents.analysis.framework.recording.recorded import ProviderNeed, proves, record_line
-from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Note
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Coverage, JoinedRun, Note, TimeWindow
+from clrevents.analysis.gathering.groups import Array, Ints, Mask, groups, near_ns
 from clrevents.schema.registry import ASYNC, OWN, RUNTIME, provider_name
-from clrevents.trace import Trace, TraceInfo, passes_of
+from clrevents.trace import Loss, Trace, TraceInfo, passes_of
 
 _MACHINE: Final = "Universal."
 """Providers of the Linux recorder, which records all processes alike."""
@@ -267,3 +274,184 @@ def record_needs(needs: Iterable[Need]) -> str:
     """What `dotnet-trace collect --providers` takes to record all of these."""
     wanted = (need for need in needs if not need.by_machine)
     return str(record_line(ProviderNeed(need.provider, need.keywords, need.level, need.argument) for need in wanted))
+
+
+@frozen
+class Hole:
+    """Events of a thread (None: of any) that are missing between two of its events, and why: for those who look at
+    stacks, an event without its own is missing."""
+
+    thread_id: int | None
+    count: int
+    start_ns: int
+    end_ns: int
+    cause: Literal["loss", "damage", "stacks"]
+    followed: bool = True
+    """Whether it ends with the thread's next event; if not, what began in it may have gone on."""
+
+
+def holes_of(losses: Iterable[Loss], destroyed: Iterable[Loss], lost: int, missing: int) -> tuple[Hole, ...]:
+    """The holes of a trace, in order of their ends.
+
+    `lost` and `missing` count all events; if the limited lists are shorter, whatever they leave out lies at an unknown
+    time after their last entry.
+    """
+    holes = []
+    for listed, total, cause in ((list(losses), lost, "loss"), (list(destroyed), missing, "damage")):
+        holes += [_hole(loss, cause) for loss in listed]
+        rest = total - sum(loss.count for loss in listed)
+        if listed and rest > 0:
+            holes.append(_hole(Loss(-1, rest, listed[-1].start_ns, FOREVER), cause))
+    return tuple(sorted(holes, key=lambda hole: (hole.end_ns, hole.start_ns)))
+
+
+def trace_holes(trace: Trace) -> tuple[Hole, ...]:
+    """Everything that is missing from a trace."""
+    scan = passes_of(trace).scan(raising=False)
+    return holes_of(scan.losses, scan.destroyed, scan.lost, scan.missing)
+
+
+def stack_holes(stackless: Loss | None) -> tuple[Hole, ...]:
+    """Where stacks are missing."""
+    return () if stackless is None else (_hole(stackless, "stacks"),)
+
+
+def _hole(loss: Loss, cause: Any) -> Hole:
+    thread = None if loss.thread_id < 0 else loss.thread_id
+    end = FOREVER if loss.end_ns == FOREVER else near_ns(loss.end_ns)
+    return Hole(thread, loss.count, near_ns(loss.start_ns), end, cause, loss.followed)
+
+
+class Marks:
+    """The holes of a trace, to be asked about many spans at once."""
+
+    def __init__(self, holes: Sequence[Hole]) -> None:
+        self._all = _Stretches(holes)
+        by_thread: dict[int | None, list[Hole]] = {}
+        for hole in holes:
+            by_thread.setdefault(hole.thread_id, []).append(hole)
+        self._nobody = _Stretches(by_thread.pop(None, []))
+        self._threads = {thread: _Stretches(stretches) for thread, stretches in by_thread.items() if thread is not None}
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def touched(self, starts: Ints, ends: Ints, threads: Sequence[Array] = ()) -> Mask:
+        """Whether each span, both ends included, touches a hole: of one of its threads, or, without, of any."""
+        if not threads:
+            return self._all.touched(starts, ends)
+        touched = self._nobody.touched(starts, ends)
+        if not self._threads:
+            return touched
+        known = np.array(sorted(self._threads), dtype=np.uint64)
+        for column in threads:
+            numbers = column.astype(np.uint64)
+            place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+            rows = np.flatnonzero(known[place] == numbers)
+            # Each row is looked at for its own thread only, however many there are.
+            for number, spans in groups(place, rows):
+                touched[spans] |= self._threads[int(known[number])].touched(starts[spans], ends[spans])
+        return touched
+
+
+class _Stretches:
+    """Stretches in order of their start, and how far those so far reach."""
+
+    def __init__(self, holes: Sequence[Hole]) -> None:
+        stretches = sorted((hole.start_ns, hole.end_ns) for hole in holes)
+        self.starts = np.array([start for start, _ in stretches], dtype=np.int64)
+        self.reach = np.maximum.accumulate(np.array([end for _, end in stretches], dtype=np.int64))
+
+    def __bool__(self) -> bool:
+        return len(self.starts) > 0
+
+    def touched(self, starts: Ints, ends: Ints) -> Mask:
+        if not len(self.starts):
+            return np.zeros(len(starts), dtype=np.bool_)
+        last = np.searchsorted(self.starts, ends, side="right") - 1
+        return (last >= 0) & (self.reach[np.maximum(last, 0)] >= starts)
+
+
+FEW: Final = 100
+"""So many lost events say what they can have changed at the worst; of more, that is anything."""
+
+
+@frozen(eq=False, slots=False)
+class Troubles:
+    """What is missing from a trace, computed once for all of its processes and reports."""
+
+    holes: tuple[Hole, ...]
+    damaged: int
+    """How many places of the file are damaged."""
+    complete: bool
+    window: TimeWindow
+    part: TimeWindow = TimeWindow()
+    """Which part of another trace this one is."""
+    redacted: bool = False
+    join: JoinedRun | None = None
+    """How the clocks of two recordings were aligned, where it is both of a run."""
+    known_ns: int = FOREVER
+    """Until when the events of all threads are there, if the end is missing."""
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The holes, to be asked about spans."""
+        return Marks(self.holes)
+
+    @cached_property
+    def few(self) -> tuple[Hole, ...]:
+        """What was lost in the window, where that is little and nothing else is missing: it bounds what may have been;
+        else nothing."""
+        lost = tuple(hole for hole in self.holes if _meets(hole, self.window))
+        known = all(hole.cause == "loss" and hole.end_ns < FOREVER and hole.followed for hole in lost)
+        alone = self.complete and not self.damaged and self.part.whole and self.join is None
+        return lost if known and alone and sum(hole.count for hole in lost) <= FEW else ()
+
+    @cached_property
+    def gaps(self) -> Marks:
+        """Those in which events are missing, not only their stacks."""
+        return Marks([hole for hole in self.holes if hole.cause != "stacks"])
+
+    def beyond(self, ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """What ends where events may be missing because the end is."""
+        return np.asarray(ends >= self.known_ns) if self.known_ns < FOREVER else np.zeros(len(ends), dtype=np.bool_)
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes on what was lost and what is damaged in the window, and on what was replaced."""
+        notes = []
+        for cause, id, what in (("loss", "losses", "lost while recording"), ("damage", "damage", "destroyed")):
+            own_holes = [h for h in self.holes if h.cause == cause and _meets(h, self.window)]
+            if own_holes:
+                count = sum(h.count for h in own_holes)
+                threads = len({h.thread_id for h in own_holes})
+                text = f"{counted(count, 'event was', 'events were')} {what} on {counted(threads, 'thread')}"
+                text += "; rows that may be affected are marked, and facts count what was recorded"
+                notes.append(Note(id, "warning", text, ("lossy", "facts"), {"events": count}))
+        if self.damaged and not any(note.id == "damage" for note in notes):
+            text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing nearby"
+            notes.append(Note("damage", "error", text, ("facts",), {"places": self.damaged}))
+        stackless = sum(hole.count for hole in self.holes if hole.cause == "stacks" and _meets(hole, self.window))
+        if stackless:
+            notes.append(
+                Note("missing-stacks", "error", missing_stacks(stackless), ("lossy", "facts"), {"events": stackless})
+            )
+        if not self.part.whole:
+            text = "the trace is a part of another; what happened before or after it is unknown"
+            notes.append(Note("cut", "info", text))
+        if not self.complete and self.window.high > self.known_ns:
+            text = (
+                f"the end of the trace is missing: from {duration_text(self.known_ns)} on events may be missing, and "
+                "anything without an end may in fact have ended; facts count what was recorded"
+            )
+            notes.append(Note("no-end", "warning", text, ("facts",)))
+        if self.join is not None:
+            notes.append(self.join.note())
+        if self.redacted:
+            text = "the trace is redacted: sensitive texts are replaced, different texts by different words"
+            notes.append(Note("redacted", "info", text))
+        return tuple(notes)
+
+
+def _meets(hole: Hole, window: TimeWindow) -> bool:
+    return hole.end_ns >= window.low and hole.start_ns < window.high

@@ -17,8 +17,7 @@ from clrevents._util.notebook_views import MOST_HTML, Value, html_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, columns_of
 from clrevents.table.table import needed
 
 if TYPE_CHECKING:

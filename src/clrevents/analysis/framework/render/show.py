@@ -22,9 +22,13 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     metric_text,
 )
 from clrevents.analysis.framework.vocabulary.cells import cell_text, heading, text_kind
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.analysis.framework.vocabulary.row_texts import row_lines, rows_html
+from clrevents.analysis.framework.vocabulary.report_table import (
+    ReportTable,
+    TableDeclaration,
+    columns_of,
+    row_lines,
+    rows_html,
+)
 from clrevents.table.display import LINES, fitted
 
 _ROWS: Final = 20

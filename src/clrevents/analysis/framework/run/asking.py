@@ -17,7 +17,14 @@ from clrevents._util.value_classes import define
 from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import AnyReport, ReportDeclaration, WindowOptions, parameters_of
-from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
+from clrevents.analysis.framework.model.needs import (
+    KindsOfProcesses,
+    SeenKind,
+    SeenKinds,
+    holes_of,
+    stack_holes,
+    trace_holes,
+)
 from clrevents.analysis.framework.run.listing import ROOM
 from clrevents.analysis.framework.run.listing import report_names as report_names
 from clrevents.analysis.framework.run.report_reading import (
@@ -31,7 +38,6 @@ from clrevents.analysis.framework.run.report_reading import (
     patient,
 )
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
-from clrevents.analysis.framework.vocabulary.report_table import holes_of, stack_holes, trace_holes
 from clrevents.analysis.gathering.groups import Gathered, near_ns
 from clrevents.errors import TraceError
 from clrevents.table.read import AddressStacks, TableChunk, stacks_of_bytes

@@ -22,7 +22,7 @@ from clrevents._util.version import __version__
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk
 from clrevents.analysis.framework.model.declaration import AnyReport
-from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
+from clrevents.analysis.framework.model.needs import Hole, KindsOfProcesses, SeenKind, SeenKinds, Troubles
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
     FOREVER,
@@ -36,8 +36,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     TimeWindow,
     TraceIdentity,
 )
-from clrevents.analysis.framework.vocabulary.report_table import Hole, ReportTable, Troubles
-from clrevents.analysis.framework.vocabulary.row_class import shape_of, shares_of
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, shape_of, shares_of
 from clrevents.analysis.gathering.groups import Gathered, groups, near_ns, near_table
 from clrevents.errors import TraceError
 from clrevents.schema.matching import glob, is_glob

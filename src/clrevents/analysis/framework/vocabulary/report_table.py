@@ -1,214 +1,369 @@
-"""`ReportTable`: the rows of one table of a report, kept as columns, and which of them lost events may affect.
+"""Rows of a report's tables: their classes, the table that keeps them as columns, and how it shows itself to people.
 
-Row objects are made on demand. A hole is a stretch of time in which events of a thread are missing, because the runtime
-dropped them or because the bytes are damaged; `Marks` alone decides, for all reports, which rows touch one.
+A row class is a table's schema, its documentation and its rows' type: `@row` makes a frozen class of a body of `cells`
+whose values are `column("…")`. A row's times, and the threads whose losses affect it, are declared with it, so the
+framework cuts and marks rows by itself. Row objects are made on demand. What people see is which columns, in which
+order, with which units. Knows widths, and no report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar, dataclass_transform, overload
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.notebook_views import Value, framed_html
+from clrevents._util.fitting import TextColumn, fitted_table
+from clrevents._util.notebook_views import Value, framed_html, html_table, html_text
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import counted, duration_text, missing_stacks
-from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, JoinedRun, Note, TimeWindow
-from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
-from clrevents.analysis.framework.vocabulary.row_texts import row_lines, rows_html
-from clrevents.analysis.gathering.groups import Array, Ints, Mask, groups, near_ns
-from clrevents.table.display import LINES
+from clrevents._util.words import counted, safe
+from clrevents.analysis.framework.vocabulary import cells
+from clrevents.analysis.framework.vocabulary.cells import (
+    ColumnDeclaration,
+    cell_text,
+    column_of,
+    heading,
+    is_number,
+    short_cell,
+    text_kind,
+)
+from clrevents.analysis.gathering.groups import Array
+from clrevents.table.display import LINES, WIDTH
 from clrevents.table.table import Column, ColumnType, Table, TableField, from_values, number_column
-from clrevents.trace import Loss, Trace, passes_of
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
 
+C = TypeVar("C", bound=type[Any])
+
+_SHAPE: Final = "__row_shape__"
+_COLUMNS: Final = "__row_columns__"
+_LAST: Final = ("clipped", "lossy")
+_FILLED: Final = ("process_id", *_LAST)
+"""The columns that the framework fills."""
+
 
 @frozen
-class Hole:
-    """Events of a thread (None: of any) that are missing between two of its events, and why: for those who look at
-    stacks, an event without its own is missing."""
+class TreeShape:
+    """Rows that are a tree, each before those below it: the columns of their depth, and of the name that people see
+    indented by it. No row's `weight` is more than that of the row above it."""
 
-    thread_id: int | None
-    count: int
-    start_ns: int
-    end_ns: int
-    cause: Literal["loss", "damage", "stacks"]
-    followed: bool = True
-    """Whether it ends with the thread's next event; if not, what began in it may have gone on."""
+    depth: str
+    name: str
+    weight: str
 
 
-def holes_of(losses: Iterable[Loss], destroyed: Iterable[Loss], lost: int, missing: int) -> tuple[Hole, ...]:
-    """The holes of a trace, in order of their ends.
+@frozen
+class RowShape:
+    """What a row's times mean.
 
-    `lost` and `missing` count all events; if the limited lists are shorter, whatever they leave out lies at an unknown
-    time after their last entry.
+    `span` are the columns of its begin and its end, `at` the column of its time; `since` that of the time from which
+    on a loss spoils it, to the trace's end. A row with none of these is spoilt by any loss. Losses of the threads in
+    the columns `threads` count; of every thread where there are none. Where `text` names a column of private texts,
+    there is a row for each text, so that a redacted copy of the trace may have other rows. `tree` says that rows are
+    one.
     """
-    holes = []
-    for listed, total, cause in ((list(losses), lost, "loss"), (list(destroyed), missing, "damage")):
-        holes += [_hole(loss, cause) for loss in listed]
-        rest = total - sum(loss.count for loss in listed)
-        if listed and rest > 0:
-            holes.append(_hole(Loss(-1, rest, listed[-1].start_ns, FOREVER), cause))
-    return tuple(sorted(holes, key=lambda hole: (hole.end_ns, hole.start_ns)))
+
+    span: tuple[str, str] | None = None
+    at: str | None = None
+    since: str | None = None
+    threads: tuple[str, ...] = ()
+    text: str | None = None
+    tree: TreeShape | None = None
 
 
-def trace_holes(trace: Trace) -> tuple[Hole, ...]:
-    """Everything that is missing from a trace."""
-    scan = passes_of(trace).scan(raising=False)
-    return holes_of(scan.losses, scan.destroyed, scan.lost, scan.missing)
+def _row_html(row: Any) -> str:
+    """One row, or facts: a line for each column that says something."""
+    cells = [(c, getattr(row, c.name)) for c in columns_of(type(row))]
+    lines = [(heading(c.name, c.cell), short_cell(c, value)) for c, value in cells if value not in (None, (), False)]
+    return framed_html(f"<b>{html_text(type(row).__name__)}</b>{html_table((), lines)}", lambda: repr(row))
 
 
-def stack_holes(stackless: Loss | None) -> tuple[Hole, ...]:
-    """Where stacks are missing."""
-    return () if stackless is None else (_hole(stackless, "stacks"),)
+def column(
+    description: str,
+    *,
+    hidden: bool = False,
+    windowed: bool = False,
+    importance: int = 2,
+    share_of: tuple[str, ...] = (),
+    default: Any = attrs.NOTHING,
+) -> Any:
+    """Declare a column of a row class; `hidden` ones are shown to people only on request.
+
+    If not all fit, columns of `importance` 3 are dropped first, then those of 2, from the right; those of 0 never are.
+    A row is the same in every window that it touches, except for its `windowed` columns, which sum up what happened in
+    one. `share_of` names columns of which one is not null: over several processes, this column is the share of that one
+    in all rows (of a tree: in its roots), and the largest share stands first.
+    """
+    return attrs.field(
+        default=default,
+        metadata={
+            "description": description,
+            "hidden": hidden,
+            "windowed": windowed,
+            "importance": importance,
+            "share_of": share_of,
+        },
+    )
 
 
-def _hole(loss: Loss, cause: Any) -> Hole:
-    thread = None if loss.thread_id < 0 else loss.thread_id
-    end = FOREVER if loss.end_ns == FOREVER else near_ns(loss.end_ns)
-    return Hole(thread, loss.count, near_ns(loss.start_ns), end, cause, loss.followed)
+@overload
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
+def row(cls: C, /) -> C: ...
+@overload
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
+def row(
+    *,
+    span: tuple[str, str] | None = None,
+    at: str | None = None,
+    since: str | None = None,
+    threads: tuple[str, ...] = (),
+    text: str | None = None,
+    tree: TreeShape | None = None,
+) -> Callable[[C], C]: ...
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
+def row(
+    cls: C | None = None,
+    /,
+    *,
+    span: tuple[str, str] | None = None,
+    at: str | None = None,
+    since: str | None = None,
+    threads: tuple[str, ...] = (),
+    text: str | None = None,
+    tree: TreeShape | None = None,
+) -> Any:
+    """Make a frozen class of rows, or of facts. The columns are checked by `columns_of`.
+
+    A class that extends a row class inherits its shape, unless it declares its own.
+    """
+
+    def make(body: C) -> C:
+        cls = frozen(kw_only=True)(body)
+        cls._repr_html_ = _row_html
+        shape = RowShape(span, at, since, threads, text, tree)
+        if shape != RowShape() or not hasattr(cls, _SHAPE):
+            setattr(cls, _SHAPE, shape)
+        return cls
+
+    return make if cls is None else make(cls)
 
 
-class Marks:
-    """The holes of a trace, to be asked about many spans at once."""
+@row
+class Row:
+    """The columns that every row of every table has. The framework fills both."""
 
-    def __init__(self, holes: Sequence[Hole]) -> None:
-        self._all = _Stretches(holes)
-        by_thread: dict[int | None, list[Hole]] = {}
-        for hole in holes:
-            by_thread.setdefault(hole.thread_id, []).append(hole)
-        self._nobody = _Stretches(by_thread.pop(None, []))
-        self._threads = {thread: _Stretches(stretches) for thread, stretches in by_thread.items() if thread is not None}
-
-    def __bool__(self) -> bool:
-        return bool(self._all)
-
-    def touched(self, starts: Ints, ends: Ints, threads: Sequence[Array] = ()) -> Mask:
-        """Whether each span, both ends included, touches a hole: of one of its threads, or, without, of any."""
-        if not threads:
-            return self._all.touched(starts, ends)
-        touched = self._nobody.touched(starts, ends)
-        if not self._threads:
-            return touched
-        known = np.array(sorted(self._threads), dtype=np.uint64)
-        for column in threads:
-            numbers = column.astype(np.uint64)
-            place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
-            rows = np.flatnonzero(known[place] == numbers)
-            # Each row is looked at for its own thread only, however many there are.
-            for number, spans in groups(place, rows):
-                touched[spans] |= self._threads[int(known[number])].touched(starts[spans], ends[spans])
-        return touched
+    process_id: cells.ProcessId | None = column("The process that the row is about; null if unknown.", default=None)
+    lossy: cells.Flag = column(
+        "Events that this row depends on were lost or destroyed, so it may be wrong.", default=False
+    )
 
 
-class _Stretches:
-    """Stretches in order of their start, and how far those so far reach."""
+@row
+class SpanRow(Row):
+    """A row with a start and an end. The framework fills `clipped`."""
 
-    def __init__(self, holes: Sequence[Hole]) -> None:
-        stretches = sorted((hole.start_ns, hole.end_ns) for hole in holes)
-        self.starts = np.array([start for start, _ in stretches], dtype=np.int64)
-        self.reach = np.maximum.accumulate(np.array([end for _, end in stretches], dtype=np.int64))
-
-    def __bool__(self) -> bool:
-        return len(self.starts) > 0
-
-    def touched(self, starts: Ints, ends: Ints) -> Mask:
-        if not len(self.starts):
-            return np.zeros(len(starts), dtype=np.bool_)
-        last = np.searchsorted(self.starts, ends, side="right") - 1
-        return (last >= 0) & (self.reach[np.maximum(last, 0)] >= starts)
+    clipped: cells.Flag = column("The row extends beyond the requested window.", default=False)
 
 
-FEW: Final = 100
-"""So many lost events say what they can have changed at the worst; of more, that is anything."""
+def shape_of(row_class: type[Any]) -> RowShape:
+    """How the rows of a class lie in time."""
+    shape: RowShape = getattr(row_class, _SHAPE)
+    return shape
 
 
-@frozen(eq=False, slots=False)
-class Troubles:
-    """What is missing from a trace, computed once for all of its processes and reports."""
+def columns_of(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
+    """The columns of a row class: its process first, `lossy` last.
 
-    holes: tuple[Hole, ...]
-    damaged: int
-    """How many places of the file are damaged."""
-    complete: bool
-    window: TimeWindow
-    part: TimeWindow = TimeWindow()
-    """Which part of another trace this one is."""
-    redacted: bool = False
-    join: JoinedRun | None = None
-    """How the clocks of two recordings were aligned, where it is both of a run."""
-    known_ns: int = FOREVER
-    """Until when the events of all threads are there, if the end is missing."""
-
-    @cached_property
-    def marks(self) -> Marks:
-        """The holes, to be asked about spans."""
-        return Marks(self.holes)
-
-    @cached_property
-    def few(self) -> tuple[Hole, ...]:
-        """What was lost in the window, where that is little and nothing else is missing: it bounds what may have been;
-        else nothing."""
-        lost = tuple(hole for hole in self.holes if _meets(hole, self.window))
-        known = all(hole.cause == "loss" and hole.end_ns < FOREVER and hole.followed for hole in lost)
-        alone = self.complete and not self.damaged and self.part.whole and self.join is None
-        return lost if known and alone and sum(hole.count for hole in lost) <= FEW else ()
-
-    @cached_property
-    def gaps(self) -> Marks:
-        """Those in which events are missing, not only their stacks."""
-        return Marks([hole for hole in self.holes if hole.cause != "stacks"])
-
-    def beyond(self, ends: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """What ends where events may be missing because the end is."""
-        return np.asarray(ends >= self.known_ns) if self.known_ns < FOREVER else np.zeros(len(ends), dtype=np.bool_)
-
-    @cached_property
-    def notes(self) -> tuple[Note, ...]:
-        """Notes on what was lost and what is damaged in the window, and on what was replaced."""
-        notes = []
-        for cause, id, what in (("loss", "losses", "lost while recording"), ("damage", "damage", "destroyed")):
-            own_holes = [h for h in self.holes if h.cause == cause and _meets(h, self.window)]
-            if own_holes:
-                count = sum(h.count for h in own_holes)
-                threads = len({h.thread_id for h in own_holes})
-                text = f"{counted(count, 'event was', 'events were')} {what} on {counted(threads, 'thread')}"
-                text += "; rows that may be affected are marked, and facts count what was recorded"
-                notes.append(Note(id, "warning", text, ("lossy", "facts"), {"events": count}))
-        if self.damaged and not any(note.id == "damage" for note in notes):
-            text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing nearby"
-            notes.append(Note("damage", "error", text, ("facts",), {"places": self.damaged}))
-        stackless = sum(hole.count for hole in self.holes if hole.cause == "stacks" and _meets(hole, self.window))
-        if stackless:
-            notes.append(
-                Note("missing-stacks", "error", missing_stacks(stackless), ("lossy", "facts"), {"events": stackless})
-            )
-        if not self.part.whole:
-            text = "the trace is a part of another; what happened before or after it is unknown"
-            notes.append(Note("cut", "info", text))
-        if not self.complete and self.window.high > self.known_ns:
-            text = (
-                f"the end of the trace is missing: from {duration_text(self.known_ns)} on events may be missing, and "
-                "anything without an end may in fact have ended; facts count what was recorded"
-            )
-            notes.append(Note("no-end", "warning", text, ("facts",)))
-        if self.join is not None:
-            notes.append(self.join.note())
-        if self.redacted:
-            text = "the trace is redacted: sensitive texts are replaced, different texts by different words"
-            notes.append(Note("redacted", "info", text))
-        return tuple(notes)
+    Raises TypeError listing everything that is wrong: types that are not cells, columns without a description, a shape
+    that names missing columns.
+    """
+    known: tuple[ColumnDeclaration, ...] | None = row_class.__dict__.get(_COLUMNS)
+    if known is None:
+        known = _checked_columns(row_class)
+        setattr(row_class, _COLUMNS, known)
+    return known
 
 
-def _meets(hole: Hole, window: TimeWindow) -> bool:
-    return hole.end_ns >= window.low and hole.start_ns < window.high
+def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
+    hints = typing.get_type_hints(row_class, include_extras=True)
+    columns, wrong = [], []
+    for field in attrs.fields(row_class):
+        description = field.metadata.get("description", "")
+        if not description.endswith("."):
+            wrong.append(f'{field.name}: describe it with one sentence, column("…")')
+        try:
+            columns.append(column_of(field.name, hints[field.name], description, field.metadata.get("importance", 2)))
+        except TypeError as error:
+            wrong.append(str(error))
+    names = {column.name for column in columns}
+    shape = shape_of(row_class)
+    tree = () if shape.tree is None else (shape.tree.depth, shape.tree.name, shape.tree.weight)
+    for name in (*(shape.span or ()), shape.at, shape.since, *shape.threads, shape.text, *tree):
+        if name is not None and name not in names:
+            wrong.append(f"{name}: the shape of {row_class.__name__} names this column, which is not there")
+    if shape.span and "clipped" not in names:
+        wrong.append(f"{row_class.__name__} has a span and no column `clipped`: extend SpanRow")
+    if not shape.span and "clipped" in names and row_class is not SpanRow:
+        wrong.append(f"{row_class.__name__} extends SpanRow: say which columns are its span, @row(span=(…, …))")
+    if sum(part is not None for part in (shape.span, shape.at, shape.since)) > 1:
+        wrong.append(f"{row_class.__name__} has more than one of span, at and since")
+    kinds = {column.name: column for column in columns}
+    for name, cell in [(n, "time") for n in (*(shape.span or ()), shape.at, shape.since)] + [
+        (n, "thread") for n in shape.threads
+    ]:
+        declared = kinds.get(name or "")
+        if declared is not None and (declared.cell.name != cell or declared.many):
+            wrong.append(f"{name}: the shape of {row_class.__name__} needs one {cell} there")
+    texts = kinds.get(shape.text or "")
+    if texts is not None and texts.cell.privacy != "private":
+        wrong.append(f"{shape.text}: the shape of {row_class.__name__} needs private texts there")
+    if wrong:
+        raise TypeError(f"{row_class.__name__}: {'; '.join(wrong)}")
+    return tuple(sorted(columns, key=lambda c: (c.name != "process_id", c.name in _LAST and _LAST.index(c.name) + 1)))
+
+
+def as_columns(row_class: type[Any], rows: Sequence[Any]) -> Mapping[str, list[Any]]:
+    """Rows → the columns of their class, but those that the frame fills."""
+    names = [column.name for column in columns_of(row_class) if column.name not in _FILLED]
+    return {name: [getattr(row, name) for row in rows] for name in names}
+
+
+def hidden_columns(row_class: type[Any]) -> frozenset[str]:
+    """The columns that are shown to people only on request."""
+    return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("hidden"))
+
+
+def shares_of(row_class: type[Any]) -> dict[str, tuple[str, ...]]:
+    """The columns that are shares, and those of which one is what they share."""
+    return {
+        field.name: field.metadata["share_of"] for field in attrs.fields(row_class) if field.metadata.get("share_of")
+    }
+
+
+def windowed_columns(row_class: type[Any]) -> frozenset[str]:
+    """The columns about what happened in the window, which therefore differ between windows."""
+    return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("windowed"))
+
+
+_AMOUNTS: Final = ("duration", "bytes", "bytes_change", "count", "count_change", "number", "ratio", "flag")
+"""Cells that say how much, not which."""
+_DEEPEST: Final = 30
+"""How far names of a tree are indented at most."""
+
+
+def people_columns(rows: ReportTable[Any]) -> list[ColumnDeclaration]:
+    """The columns that people see: not hidden ones, nor those that say nothing in these rows."""
+    hidden = hidden_columns(rows.row_class)
+    columns = []
+    for column in columns_of(rows.row_class):
+        if column.name in hidden or (column.nullable and not any(v is not None for v in _values(rows, column.name))):
+            continue
+        if column.name in ("process_id", "clipped", "lossy", "open"):
+            values = set(_values(rows, column.name))
+            if values <= {None, False} or (column.name == "process_id" and len(values) < 2):
+                continue
+        columns.append(column)
+    return columns
+
+
+def shown_columns(rows: ReportTable[Any], wanted: Sequence[str] = ()) -> list[ColumnDeclaration]:
+    """Those without the mark of losses, in the order for people: as `wanted`, else numbers, then words, then texts."""
+    columns = {c.name: c for c in people_columns(rows) if c.name != "lossy"}
+    if wanted:
+        # A process is there only where there are several.
+        return [columns[name] for name in dict.fromkeys(("process_id", *wanted)) if name in columns]
+    return sorted(columns.values(), key=text_last)
+
+
+def _values(rows: ReportTable[Any], name: str) -> list[Any]:
+    values: list[Any] = rows.column(name).tolist()
+    return values
+
+
+def _whole_cell(column: ColumnDeclaration, value: object) -> str:
+    return cell_text(column.cell, value)
+
+
+def column_texts(
+    rows: ReportTable[Any],
+    columns: Sequence[ColumnDeclaration],
+    text_of: Callable[[ColumnDeclaration, object], str] = _whole_cell,
+    indent: str = "  ",
+) -> list[list[str]]:
+    """The cells of each column as text, not escaped; names of a tree are indented."""
+    tree = shape_of(rows.row_class).tree
+    depths = [0] * len(rows) if tree is None else rows.column(tree.depth).tolist()
+    text_columns = []
+    for column in columns:
+        texts = [text_of(column, value) for value in _values(rows, column.name)]
+        if tree is not None and column.name == tree.name:
+            texts = [f"{indent * min(max(d, 0), _DEEPEST)}{text}" for d, text in zip(depths, texts, strict=True)]
+        text_columns.append(texts)
+    return text_columns
+
+
+def text_last(column: ColumnDeclaration) -> int:
+    """Sorts columns: numbers, then words, then names and other texts, which may be long."""
+    if column.cell.python is not str:
+        return 0
+    return 1 if column.cell.name in ("word", "guid") else 2
+
+
+def told_columns(
+    columns: Sequence[ColumnDeclaration], texts: Sequence[Sequence[str]], raw: bool = False
+) -> list[TextColumn]:
+    """Columns for a table that fits, but those of dashes. The one that tells most rows apart always stays; without one
+    that is declared to, the first name does.
+    """
+    telling = [
+        (c, cells) for c, cells in zip(columns, texts, strict=True) if any(text not in ("", "-") for text in cells)
+    ]
+    kept = [c for c, _ in telling if c.importance == 0]
+    if not kept:
+        kept = [c for c, _ in telling if text_kind(c.cell) in ("name", "text")][:1]
+    apart = {c: len(set(cells)) for c, cells in telling if c.cell.name not in _AMOUNTS}
+    most = max(apart.values(), default=0)
+    ranks = {c: 0 if c in kept else c.importance for c, _ in telling}
+    if apart and all(apart.get(c, 0) < most for c in kept):
+        ranks[next(c for c in sorted(apart, key=text_last, reverse=True) if apart[c] == most)] = -1
+    return [
+        TextColumn(heading(c.name, c.cell, raw), list(map(safe, cells)), text_kind(c.cell), ranks[c])
+        for c, cells in telling
+    ]
+
+
+def row_lines(rows: ReportTable[Any], room: int, name: str) -> list[str]:
+    """The first rows as text, in at most so many lines of `WIDTH`, which say what they leave out."""
+    count = min(len(rows), room - 4)
+    if count < 1:
+        return []
+    head = rows.head(count)
+    columns = sorted(people_columns(head), key=text_last)
+    fitted = fitted_table(told_columns(columns, column_texts(head, columns)), WIDTH - 4)
+    lines = [f"    {line}" for line in fitted.lines]
+    lines += [f"    {text}" for text in fitted.not_shown()]
+    if count < len(rows):
+        lines.append(f"    {count} of {counted(len(rows), 'row')} of {name}")
+    return lines
+
+
+def rows_html(rows: ReportTable[Any], count: int) -> str:
+    """The first rows as a table of a page, and how many there are where they are more."""
+    if not len(rows):
+        return html_table([heading(c.name, c.cell) for c in columns_of(rows.row_class)], ()) + "<p>0 rows</p>"
+    head = rows.head(count)
+    columns = people_columns(head)
+    texts = column_texts(head, columns, short_cell, "\u00a0\u00a0")
+    more = f"<p>{len(head)} of {counted(len(rows), 'row')}</p>" if len(head) < len(rows) else ""
+    names = tuple(heading(c.name, c.cell) for c in columns)
+    right = [is_number(c.cell) for c in columns]
+    return html_table(names, list(zip(*texts, strict=True)), right) + more
 
 
 R = TypeVar("R")
@@ -278,7 +433,7 @@ class ReportTable(Generic[R_co]):
 
     def __iter__(self) -> Iterator[R_co]:
         names = self.table.columns
-        lists = [tuple(map(tuple, values)) if _is_list(field) else values for field, values in self._lists()]
+        lists = [tuple(map(tuple, values)) if field.type.kind == "list" else values for field, values in self._lists()]
         for values in zip(*lists, strict=True):
             yield self.row_class(**dict(zip(names, values, strict=True)))
 
@@ -401,10 +556,6 @@ def _fields_of(row_class: type[Any]) -> tuple[TableField, ...]:
             TableField(c.name, c.type, c.nullable, address=c.cell.name == "address") for c in columns_of(row_class)
         )
     return known
-
-
-def _is_list(field: TableField) -> bool:
-    return field.type.kind == "list"
 
 
 def _clipped(type: ColumnType, cells: list[int | None]) -> list[int | None]:

@@ -22,9 +22,8 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Note, count_of
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
-from clrevents.analysis.framework.vocabulary.row_class import row as table_row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column
+from clrevents.analysis.framework.vocabulary.report_table import row as table_row
 from clrevents.analysis.gathering.groups import NONE, groups, nearest_rank, nulled, numbered
 from clrevents.analysis.reports.activities.official_parents import OfficialParents
 from clrevents.analysis.shared.forest.activity_forest import ActivityForest

@@ -21,9 +21,8 @@ from clrevents.analysis.framework.recording.recorded import ProviderNeed, record
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Evidence, Metric, Note, count_of, size_of
-from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
-from clrevents.analysis.framework.vocabulary.row_class import row as table_row
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, SpanRow, column
+from clrevents.analysis.framework.vocabulary.report_table import row as table_row
 from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, is_own, merged_stacks
 from clrevents.analysis.reports.alloc.alloc_sums import SELECTORS, AllocationReading, GroupedAllocations, kind_word

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column
-from clrevents.analysis.framework.vocabulary.row_class import row as table_row
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, column
+from clrevents.analysis.framework.vocabulary.report_table import row as table_row
 from clrevents.analysis.gathering.groups import Ints, Mask, groups, nearest_rank
 from clrevents.analysis.reports.counters.counter_values import (
     NO_COUNT,

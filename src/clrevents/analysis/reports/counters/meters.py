@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.vocabulary.report_table import Marks
+from clrevents.analysis.framework.model.needs import Marks
 from clrevents.analysis.gathering.groups import Gathered, Ints
 from clrevents.analysis.reports.counters.counter_values import (
     EMPTY,

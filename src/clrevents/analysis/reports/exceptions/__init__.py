@@ -27,8 +27,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     count_of,
     time_of,
 )
-from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import Array, Ints, Mask, numbered, sum_by
 from clrevents.analysis.reports.exceptions.exception_build import BuiltExceptions, built
 from clrevents.analysis.reports.exceptions.exception_flights import EVENTS, HEADERS, KEPT

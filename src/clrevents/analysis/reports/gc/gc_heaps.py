@@ -17,8 +17,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import define, frozen
-from clrevents.analysis.framework.vocabulary.report_table import Cells
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.report_table import Cells, columns_of
 from clrevents.analysis.gathering.groups import Array, Gathered, Ints, Mask, nulled, sum_by
 from clrevents.analysis.reports.gc.gc_collections import GENERATIONS, GLOBAL, PER_HEAP, Collected
 from clrevents.analysis.reports.gc.gc_rows import AdaptationSample, AdaptationTuning, CommittedMemory

@@ -6,7 +6,7 @@ Only declarations; whatever was not recorded is null. Rows about one collection 
 from __future__ import annotations
 
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.report_table import Row, SpanRow, column, row
 
 _START = "When the collection began (`GCStart`); null if that is not in the trace."
 _END = "When it ended (`GCEnd`); null if that is not in the trace."

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import Ints, sum_by
 from clrevents.analysis.reports.heap.heap_graph import KERNEL, HeapGraph, Kernel
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of

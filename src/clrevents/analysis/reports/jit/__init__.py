@@ -18,8 +18,7 @@ from clrevents.analysis.framework.model.declaration import RAW, ReportDeclaratio
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, Metric, count_of, size_of, time_of
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import Array, Gathered, Mask, grouped, nulled
 from clrevents.analysis.reports.jit.jit_methods import (
     BEGIN,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.report_table import Row, SpanRow, column, row
 
 
 @row(at="time_ns", threads=("thread_id",))

@@ -14,8 +14,7 @@ from clrevents._util.varying import folded_routes
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import grouped, most_at_once, nearest_rank
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestSide
 from clrevents.analysis.reports.requests.request_commands import KnownCommand

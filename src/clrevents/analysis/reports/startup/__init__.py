@@ -26,9 +26,8 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     count_of,
     time_of,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
-from clrevents.analysis.framework.vocabulary.row_class import row as table_row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column
+from clrevents.analysis.framework.vocabulary.report_table import row as table_row
 from clrevents.analysis.gathering.groups import Gathered, Ints, held_at, nulled
 from clrevents.analysis.reports.startup.course import (
     BEGINS,

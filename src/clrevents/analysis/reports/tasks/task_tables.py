@@ -13,9 +13,8 @@ import numpy as np
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
-from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
-from clrevents.analysis.framework.vocabulary.row_class import row as table_row
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, SpanRow, column
+from clrevents.analysis.framework.vocabulary.report_table import row as table_row
 from clrevents.analysis.gathering.groups import NONE, Array, Ints, Mask, grouped, nearest_rank, nulled, picked
 from clrevents.analysis.reports.tasks.task_events import TaskEvents
 from clrevents.analysis.reports.tasks.task_work import AWAIT, CONTINUATION, NOBODY, TASK, TaskWork

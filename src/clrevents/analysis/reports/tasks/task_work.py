@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
+from clrevents.analysis.framework.model.needs import Hole
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.framework.vocabulary.report_table import Hole
 from clrevents.analysis.gathering.groups import NONE, Ints
 from clrevents.analysis.reports.tasks.task_events import (
     AWAITED,

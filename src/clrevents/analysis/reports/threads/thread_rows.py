@@ -12,8 +12,7 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import nulled
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, WAITING

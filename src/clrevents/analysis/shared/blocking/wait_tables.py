@@ -13,8 +13,7 @@ import numpy as np
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import grouped, heaviest
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.events.wait_events import longest_first

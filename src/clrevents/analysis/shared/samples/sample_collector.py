@@ -29,7 +29,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     count_of,
     time_of,
 )
-from clrevents.analysis.framework.vocabulary.row_class import column, row
+from clrevents.analysis.framework.vocabulary.report_table import column, row
 from clrevents.analysis.gathering.groups import Gathered, Ints
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.processor.counted_events import counted_window
