@@ -485,6 +485,8 @@ def test_samples_tell_who_uses_threads_the_pool_and_timers(rule: str, name: str,
         found = verdict(planted({**sick, **methods(called, {**other, "own_callee": "Shop.Rest()"})}), rule_of(rule))
         assert isinstance(found, Ailment)
         assert (found.culprit, "no sample" in found.nameless) == (culprit, True)
+        # One wake-up serves all timers that are due: their number is known from below.
+        assert (found.impact.side == "at least ") == (rule == "timer.often")
 
 
 def queued(rest: int, pause: int, kind: str) -> Facts:
@@ -514,6 +516,17 @@ def test_who_lets_others_go_keeps_them_waiting(rest: int, pause: int, culprit: s
     found = verdict(planted({**locks, **queued(rest * MS, pause * MS, "lock"), **rows}), rule_of("lock.waited"))
     assert isinstance(found, Ailment)
     assert found.culprit == "Shop.Add()"
+
+
+def test_exceptions_cost_no_more_than_their_threads_ran() -> None:
+    """As where other programs have the processors: waiting for one has a rule of its own."""
+    for ran, impact, side in ((S, S, "at most "), (3 * S, 2 * S, "")):
+        columns = {"thread_id": [7, 8], "role": ["main", "other"], "processor_ns": [ran, LONG]}
+        threads = {f"threads/threads/{name}": values for name, values in columns.items()}
+        facts = {**thrown(5_000, 2 * S), **threads, "exceptions/exceptions/thread_id": [7]}
+        found = verdict(planted(facts), rule_of("exceptions.control_flow"))
+        assert isinstance(found, Ailment)
+        assert (found.impact.value, found.impact.side) == (impact, side)
 
 
 def test_advice_fits_the_cause() -> None:

@@ -1,9 +1,10 @@
 """Holds what the doctor says of recordings against labels.json: judge.py FOLDER.
 
 FOLDER is what record.py wrote. An ailment is found if a rule that stands for its kind found something; a culprit is
-right if it is one of the label's. In healthy programs and traps, each finding that the label does not allow is false,
-but those about the recording or the machine. Prints one line for each recording that is not as it should be, and the
-sums.
+right if it is one of the label's. An impact is right if it is within 20 % of a quantity that the program itself knows
+in that unit, if any; a bound that holds counts apart. In healthy programs and traps, each finding that the
+label does not allow is false, but those about the recording or the machine. Prints one line for each recording that is
+not as it should be, and the sums.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import json
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +77,29 @@ def is_culprit(method: str | None, label: str) -> bool:
     return spelled.endswith(f"{kind.replace('+', '.')}.{name}") if spelled else False
 
 
+def impact_of(row: dict[str, Any], label: dict[str, Any], numbers: dict[str, float]) -> str:
+    """`right`, `bound`, or `wrong`; `unknown` where the program knows nothing in that unit."""
+    unit = next(unit for unit in ("ns", "bytes", "count") if row[f"impact_{unit}"] is not None)
+    said = row[f"impact_{unit}"] * (1e-9 if unit == "ns" else 1)
+    kinds = {"ns": lambda of: re.match(r"s\b(?!hare)", of), "bytes": "bytes".__eq__}
+    fits = kinds.get(unit, lambda of: not re.match(r"s\b|share|bytes", of))
+    truths = [numbers[one["number"]] for one in label["quantities"] if fits(one["unit"]) and one["number"] in numbers]
+    truths += [numbers["gc_pause_s"]] if unit == "ns" and row["rule"].startswith("gc.") else []
+    if not truths:
+        return "unknown"
+    if any(abs(said - truth) <= 0.2 * truth for truth in truths):
+        return "right"
+    holds = (row["at_least"] and said <= max(truths)) or (row["at_most"] and said >= min(truths))
+    return "bound" if holds else "wrong"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     families: dict[str, Any] = json.loads((HERE / "labels.json").read_text(encoding="utf-8"))["families"]
     sick = hit = right = well = false = 0
+    impacts: Counter[str] = Counter()
     for name, rows in answers(sorted(folder.glob("*.nettrace"))).items():
         trace = Path(name)
         family, variant, _ = trace.stem.rsplit("-", 2)
@@ -96,6 +115,11 @@ def main() -> None:
             hit += bool(meant)
             named = any(is_culprit(row["culprit"], one) for row in meant for one in label["sick"]["culprits"])
             right += named
+            if meant:
+                numbers = json.loads((folder / f"{trace.stem}.json").read_text(encoding="utf-8"))["numbers"]
+                impacts[impact := impact_of(meant[0], label["sick"], numbers)] += 1
+                if impact != "right":
+                    print(f"impact {trace.stem}: {impact}; said {meant[0]['rule']}: {meant[0]['title']}")
             if not meant or not named:
                 what = "culprit" if meant else "missed"
                 print(f"{what} {trace.stem}: {asked} in {', '.join(label['sick']['culprits'])}; said {words}")
@@ -105,6 +129,7 @@ def main() -> None:
             false += bool(wrong)
             if wrong:
                 print(f"false {trace.stem}: {label[variant]['conclusion']} Said {words}")
+    print(f"impacts: {', '.join(f'{impacts[name]} {name}' for name in ('right', 'bound', 'wrong', 'unknown'))}")
     print(f"found {hit} of {sick}, culprits {right} of {hit}, false findings in {false} of {well}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import attrs
 import numpy as np
 
 from clrevents._util.words import counted
@@ -21,8 +22,17 @@ def _cost(case: Case, rows: list[int]) -> Cited:
     groups = case.rows("exceptions", "groups")
     known = groups.column("dispatch_ns").known
     if known is not None and bool(np.asarray(known)[rows].any()):
-        return case.cells("exceptions", "groups", "dispatch_ns", rows)
+        return _computed(case, case.cells("exceptions", "groups", "dispatch_ns", rows))
     return case.cells("exceptions", "groups", "thrown", rows)
+
+
+def _computed(case: Case, took: Cited) -> Cited:
+    """A time, or how long the threads that threw had a processor, if that is less: they waited for one in between."""
+    threw = set(case.rows("exceptions", "exceptions").column("thread_id").tolist())
+    threads = case.rows("threads", "threads").column("thread_id").tolist()
+    own = [row for row, thread in enumerate(threads) if thread in threw]
+    ran = case.cells("threads", "threads", "processor_ns", own)
+    return attrs.evolve(ran, side="at most ") if 0 < ran.value < took.value else took
 
 
 def _rate(case: Case, limit: float) -> Verdict:
@@ -81,7 +91,8 @@ def _slow(case: Case, limit: float) -> Verdict:
         return Clear(title, (took, count), ns=limit - took.value)
     groups = case.rows("exceptions", "groups")
     worst = int(groups.numbers("dispatch_ns").argmax())
-    return Ailment(title, took, (took, count), case.share(took.value), _thrower(groups, worst))
+    cost = _computed(case, took)
+    return Ailment(title, cost, (took, count), case.share(cost.value), _thrower(groups, worst))
 
 
 _COST: Final = (
@@ -103,7 +114,7 @@ RULES: Final = (
         "they come from cancelling work when the program ends.",
         "exceptions {file}",
         _rate,
-        also=("requests",),
+        also=("requests", "threads"),
         nothing="exceptions.count",
         cost="exceptions",
     ),
@@ -117,6 +128,7 @@ RULES: Final = (
         "it is a retry with growing delays, or another side fails and there is no way to know before.",
         "exceptions {file} --table groups",
         _control_flow,
+        also=("threads",),
         nothing="exceptions.count",
         cost="exceptions",
     ),
@@ -132,6 +144,7 @@ RULES: Final = (
         "they come from cancelling work when the program ends.",
         "exceptions {file} --table groups",
         _slow,
+        also=("threads",),
         nothing="exceptions.count",
         cost="exceptions",
     ),

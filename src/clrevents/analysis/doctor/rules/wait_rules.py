@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.words import counted, share_text
 from clrevents.analysis.doctor.program import UNTIL_EXIT, library_of, starter
-from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.doctor.rules.locks_rules import READER_WRITER, let_go_in
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.gathering.merged_stacks import is_own_name
@@ -233,7 +233,9 @@ def _timers(case: Case, limit: float) -> Verdict:
             return Unknown(f"{title}; how often it woke is told from .NET 9 on")
         return Clear(title, (used, lived))
     called = case.own_kin(re.compile(r"System\.Threading\.TimerQueueTimer\.Fire\b").match, "own_callee")
-    return Ailment(title, used, (used, lived), share, called, nameless="no sample shows what timers call")
+    # It is woken once for all that are due.
+    fired = Cited("waits.count", woken, "count", side="at least ")
+    return Ailment(title, fired, (used, lived), None, called, nameless="no sample shows what timers call")
 
 
 def _main(case: Case, limit: float) -> Verdict:
