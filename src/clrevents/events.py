@@ -10,7 +10,7 @@ from typing import Any
 from clrevents._util.offered import late_name
 from clrevents.schema._index import EVENTS, OTHERS
 
-EXPORTS = OTHERS | {
+EXPORTS = {name: module for module, names in OTHERS.items() for name in names} | {
     f"{name}_V{version}": f"clrevents.schema.events.{family}"
     for _, _, name, _, versions, family in EVENTS
     for version in versions

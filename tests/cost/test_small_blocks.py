@@ -24,6 +24,7 @@ from clrevents.schema.codes import LabelKind
 from costly import small_blocks, small_blocks_of_four
 from costly_containers import unsound_blocks
 from seen import Seen, in_pieces, read_rows
+from stack_data import stack_data
 
 pytestmark = pytest.mark.full
 
@@ -60,7 +61,7 @@ def test_rows_are_the_same_in_few_pieces(restarts: int) -> None:
     assert region.thread_ids.tolist() == (1 + numbers % 3).tolist()
     assert region.capture_threads.tolist() == (1 + numbers % 3).tolist()
     table = region.release.stacks
-    stacks = [int.from_bytes(table.data(number) or b"", "little") for number in region.stack_ids.tolist()]
+    stacks = [int.from_bytes(stack_data(table, number) or b"", "little") for number in region.stack_ids.tolist()]
     assert stacks == (numbers // restarts * restarts + 1).tolist()
 
 

@@ -14,6 +14,7 @@ from clrevents.decode.rows import Rows
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import Problem
 from damage import Blocks, Damage, Way, damages
+from stack_data import stack_data
 
 Ints = NDArray[np.int64]
 
@@ -92,7 +93,7 @@ def read(data: bytes) -> Events:
 def _stack_hashes(rows: Rows) -> Ints:
     table = rows.release.stacks
     numbers, where = np.unique(rows.stack_ids, return_inverse=True)
-    hashes = [n if n <= 0 else hash(table.data(n)) for n in numbers.tolist()]
+    hashes = [n if n <= 0 else hash(stack_data(table, n)) for n in numbers.tolist()]
     return np.array(hashes, dtype=np.int64)[where]
 
 

@@ -16,6 +16,7 @@ from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.rows import Guids, Rows
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode
+from stack_data import each_stack
 
 Row: TypeAlias = tuple[Any, ...]
 Pieces: TypeAlias = Iterable[bytes | memoryview]
@@ -120,7 +121,7 @@ def _rows(stream: Stream, rows: Rows) -> Iterator[Row]:
         rows.capture_threads.tolist(),
         rows.processors.tolist(),
         rows.stack_ids.tolist(),
-        map(rows.release.stacks.data, rows.stack_ids.tolist()),
+        map(each_stack(rows).get, rows.stack_ids.tolist()),
         rows.offsets.tolist(),
         rows.payloads(),
         _guids(rows.activities) or nothing,

@@ -18,6 +18,7 @@ from clrevents.decode.stacks import StackTable, stack_arrays
 from clrevents.table.read import stack_table
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import passes_of
+from stack_data import stack_data
 
 
 def test_by_number(tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ def test_cut_stacks_and_blocks(pointer_size: int) -> None:
         found = stack_arrays(table, numbers, pointer_size)
         assert found.ids.tolist() == [1, 2, 3, 4, 5, 6]
         assert [found.stack(i) for i in range(6)] == [unpack_words(data, pointer_size) for data in stacks]
-        assert [table.data(n) for n in range(8)] == [None, *stacks, None]
+        assert [stack_data(table, n) for n in range(8)] == [None, *stacks, None]
 
 
 @pytest.mark.parametrize("short", [None, 0, 2, 4])
@@ -104,7 +105,7 @@ def test_blocks_in_one_window(short: int | None, asked: Sequence[int]) -> None:
     found = stack_arrays(table, np.array(asked, dtype=np.int64), 8)
     assert found.ids.tolist() == [number for number in asked if number in expected]
     assert [found.stack(i) for i in range(len(found))] == [unpack_words(expected[n], 8) for n in found.ids.tolist()]
-    assert [table.data(n) for n in range(20)] == [expected.get(n) for n in range(20)]
+    assert [stack_data(table, n) for n in range(20)] == [expected.get(n) for n in range(20)]
     assert len(list(table.problems())) == (short is not None)
 
 

@@ -57,8 +57,9 @@ def _events() -> str:
     ]
     for (provider, id), (name, aliases, versions, family) in sorted(rows.items()):
         lines.append(f"    {(provider, id, name, tuple(sorted(aliases)), tuple(sorted(versions)), family)!r},")
-    lines += [")", "", "OTHERS: dict[str, str] = {"]
-    lines += [f"    {name!r}: {path!r}," for name, path in sorted(others.items())]
+    lines += [")", "", "OTHERS: dict[str, tuple[str, ...]] = {"]
+    by_module = {module: [name for name in sorted(others) if others[name] == module] for module in others.values()}
+    lines += [f"    {module!r}: {tuple(by_module[module])!r}," for module in sorted(by_module)]
     lines += ["}", ""]
     return "\n".join(lines).replace("'", '"')
 

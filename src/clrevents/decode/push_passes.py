@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.value_classes import frozen
+from clrevents._util.value_classes import define, frozen
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows, PayloadPlaces, own_rows, payloads_of
 from clrevents.decode.header_columns import HEADERS, Known
@@ -312,6 +313,7 @@ class Chunk:
     stacks: StackArrays
 
 
+@define(eq=False, repr=False, slots=False)
 class ColumnPass:
     """Reads a whole stream into chunks. `headers` and `fields` (None for all) are the requested columns.
 
@@ -320,33 +322,21 @@ class ColumnPass:
     is selected, not on what is requested of it.
     """
 
-    def __init__(
-        self,
-        stream: Stream,
-        selection: Selection,
-        duration_ns: Callable[[], int],
-        *,
-        headers: Sequence[str],
-        fields: frozenset[str] | None = None,
-        payloads: bool | Callable[[EventName], bool] = True,
-        stacks: bool = False,
-        rows: int = _ROWS,
-    ) -> None:
-        self.stream = stream
-        self.selection = selection
-        self._duration = duration_ns
-        self._headers = headers
-        self._fields = fields
-        self._payloads = payloads
-        self._stacks = stacks
-        self._chunk_rows = rows
-        self._decoder: PayloadDecoder | None = None
-        self._column_maker: ColumnMaker | None = None
-        self._waiting: list[Rows] = []
-        self._waiting_rows = 0
-        # The windows they lie in, which many releases may share.
-        self._windows: set[int] = set()
-        self._waiting_bytes = 0
+    stream: Stream
+    selection: Selection
+    _duration_ns: Callable[[], int]
+    _headers: Sequence[str] = attrs.field(kw_only=True)
+    _fields: frozenset[str] | None = attrs.field(default=None, kw_only=True)
+    _payloads: bool | Callable[[EventName], bool] = attrs.field(default=True, kw_only=True)
+    _stacks: bool = attrs.field(default=False, kw_only=True)
+    _rows: int = attrs.field(default=_ROWS, kw_only=True)
+    _decoder: PayloadDecoder | None = attrs.field(default=None, init=False)
+    _column_maker: ColumnMaker | None = attrs.field(default=None, init=False)
+    _waiting: list[Rows] = attrs.field(factory=list, init=False)
+    _waiting_rows: int = attrs.field(default=0, init=False)
+    # The windows they lie in, which many releases may share.
+    _windows: set[int] = attrs.field(factory=set, init=False)
+    _waiting_bytes: int = attrs.field(default=0, init=False)
 
     @property
     def decoder(self) -> PayloadDecoder:
@@ -383,14 +373,14 @@ class ColumnPass:
         while released:
             # Removed from the list, so that rows are freed as soon as they have been read.
             self._wait(released.pop())
-            while self._waiting_rows >= self._chunk_rows or self._waiting_bytes >= _BYTES:
-                yield from self._flush(self._chunk_rows)
+            while self._waiting_rows >= self._rows or self._waiting_bytes >= _BYTES:
+                yield from self._flush(self._rows)
 
     def _wait(self, rows: Rows) -> None:
         """Add the selected rows to those waiting for a chunk."""
         stream = self.stream
         assert stream.info is not None
-        rows = self.selection.rows(rows, stream.kinds.all, stream.clock, self._duration, stream.info.process_id)
+        rows = self.selection.rows(rows, stream.kinds.all, stream.clock, self._duration_ns, stream.info.process_id)
         if len(rows):
             self._waiting.append(rows)
             self._waiting_rows += len(rows)

@@ -115,19 +115,6 @@ class StackTable:
             self._lookup = StackLookup(*self._stretches[:, : self._count])
         return self._lookup
 
-    def data(self, number: int) -> bytes | None:
-        """The address bytes of a trace-wide stack number; None if the table does not hold all of it."""
-        place = bisect_right(self._numbers, number) - 1
-        if place < 0:
-            return None
-        block, base, _ = self._blocks[place]
-        ((starts, sizes),) = self._walk([place])
-        index = number - base
-        if index >= len(starts):
-            return None
-        start = int(starts[index])
-        return block.window[start : start + int(sizes[index])]
-
     def new(self, numbers: Ints) -> Ints:
         """Those of these trace-wide numbers that have not been requested before, in ascending order."""
         asked = np.zeros(self.next - self._base, dtype=np.bool_)

@@ -10,6 +10,9 @@ import time
 from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
+import attrs
+
+from clrevents._util.value_classes import define
 from clrevents.diagnostics.driving import Steps, Within, open_request, run
 from clrevents.diagnostics.messages import CollectTracing5, Command, StopTracing
 from clrevents.diagnostics.runtime_requests import SessionSettings, first_understood, suited
@@ -27,11 +30,28 @@ STOP_SECONDS: Final = 20.0
 """How long after a requested stop the end may take, whatever still comes: 100 MB of names come in a few."""
 
 
+@define(eq=False, repr=False, slots=False)
 class Channel:
     """A session that was started. Not for several threads at once.
 
     What takes requests is steps, for those who wait as well as for an event loop.
     """
+
+    _endpoint: Endpoint
+    _settings: SessionSettings
+    _stop_seconds: float
+    _late: LateBuffers
+    connection: Connection
+    """What the stream comes through."""
+    session: int
+    _asked: Command[Any]
+    buffer: memoryview = attrs.field(factory=lambda: memoryview(bytearray(BUFFER)), init=False)
+    """Where the stream is received."""
+    stopping: bool = attrs.field(default=False, init=False)
+    end: End | None = attrs.field(default=None, init=False)
+    _followed: bool = attrs.field(default=False, init=False)
+    _stopper: Connection | None = attrs.field(default=None, init=False)
+    _stopped: float = attrs.field(default=0.0, init=False)
 
     @classmethod
     def opened(
@@ -44,34 +64,15 @@ class Channel:
         connection, answer, asked = yield Within(started, "a recording", needed=True)
         return cls(endpoint, settings, stop_seconds, late, connection, answer.session, asked)
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        settings: SessionSettings,
-        stop_seconds: float,
-        late: LateBuffers,
-        connection: Connection,
-        session: int,
-        asked: Command[Any],
-    ) -> None:
-        self.connection = connection
-        """What the stream comes through."""
-        self.session = session
-        self.unmet = settings.unmet(asked)
+    @property
+    def unmet(self) -> list[str]:
         """What was asked for and the runtime does not do, in words."""
-        self.filters = isinstance(asked, CollectTracing5)
+        return self._settings.unmet(self._asked)
+
+    @property
+    def filters(self) -> bool:
         """Whether the runtime leaves out single events."""
-        self.buffer = memoryview(bytearray(BUFFER))
-        """Where the stream is received."""
-        self.stopping = False
-        self.end: End | None = None
-        self._endpoint = endpoint
-        self._settings = settings
-        self._stop_seconds = stop_seconds
-        self._late = late
-        self._followed = False
-        self._stopper: Connection | None = None
-        self._stopped = 0.0
+        return isinstance(self._asked, CollectTracing5)
 
     def receive(self, seconds: float) -> memoryview | None:
         """The received bytes, until the next call overwrites them; None: nothing within this time; empty: the end."""

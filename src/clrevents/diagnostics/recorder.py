@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from clrevents._util.value_classes import frozen
+import attrs
+
+from clrevents._util.value_classes import define, frozen
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.driving import attempt
@@ -56,33 +58,26 @@ class Progress:
     stopping: bool
 
 
+@define(eq=False, repr=False, slots=False)
 class Recorder:
     """Records a process by a plan, into the files that `paths` names, one after the other.
 
     `interrupted` says how often the user has asked to stop: once ends in order, twice gives up what is still to come.
     """
 
-    def __init__(
-        self,
-        process: Process,
-        settings: SessionSettings,
-        paths: Iterator[Path],
-        plan: RecordingPlan,
-        interrupted: Callable[[], int] = lambda: 0,
-    ) -> None:
-        self._process = process
-        self._settings = settings
-        self._paths = paths
-        self._plan = plan
-        self._interrupted = interrupted
-        self._tapes: deque[Tape] = deque()
-        self._done: deque[RecordedFile] = deque()
-        self._began = time.monotonic()
-        self._cut = self._began
-        self._event_at: float | None = None
-        self._stopping = False
-        self.why = ""
-        """What ended the recording, for people."""
+    _process: Process
+    _settings: SessionSettings
+    _paths: Iterator[Path]
+    _plan: RecordingPlan
+    _interrupted: Callable[[], int] = lambda: 0
+    _tapes: deque[Tape] = attrs.field(factory=deque, init=False)
+    _done: deque[RecordedFile] = attrs.field(factory=deque, init=False)
+    _began: float = attrs.field(factory=time.monotonic, init=False)
+    _cut: float = attrs.field(factory=time.monotonic, init=False)
+    _event_at: float | None = attrs.field(default=None, init=False)
+    _stopping: bool = attrs.field(default=False, init=False)
+    why: str = attrs.field(default="", init=False)
+    """What ended the recording, for people."""
 
     @property
     def found(self) -> bool:

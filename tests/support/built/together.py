@@ -17,6 +17,7 @@ from clrevents.decode.rows import Rows
 from clrevents.decode.stream.stream import Stream
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow, TraceHeader
+from stack_data import stack_data
 
 PROCESSES: Final = (101, 202)
 _BLOCK: Final = 400
@@ -62,7 +63,7 @@ def _events(data: bytes, process: int) -> Iterable[_Told]:
             strict=True,
         )
         for time, kind, thread, payload, stack in columns:
-            addresses = rows.release.stacks.data(stack) or b"" if stack > 0 else b""
+            addresses = stack_data(rows.release.stacks, stack) or b"" if stack > 0 else b""
             yield _Told(time, process, kinds[kind], thread, bytes(payload), addresses)
 
 

@@ -23,6 +23,7 @@ from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.schema.codes import LabelKind
+from stack_data import stack_data
 
 GENERATIONS: Final = ("NetTrace 4", "NetTrace 6", "NetPerf 3", "NetPerf 2")
 _BLOCK: Final = 200
@@ -172,7 +173,7 @@ def _records(rows: Rows) -> Iterator[tuple[EventRecord, int | None]]:
     for kind, time, thread, payload, stack, activity, other, labels, process in columns:
         if labels is not None:
             activity, other = labels.activity_id or activity, labels.related_activity_id or other
-        data = rows.release.stacks.data(stack) or b"" if stack > 0 else b""
+        data = stack_data(rows.release.stacks, stack) or b"" if stack > 0 else b""
         yield (
             EventRecord(
                 kind + 1,

@@ -7,11 +7,13 @@ no bytes but those of buffers and of lost events.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
+import attrs
 import numpy as np
 
+from clrevents._util.value_classes import define
 from clrevents._util.words import counted
 from clrevents.decode.container.blocks import Events, Together
 from clrevents.decode.kernels.header_scan import HeaderColumns, Tally
@@ -39,36 +41,26 @@ NEVER: Final = -(1 << 63)
 """Before every tick."""
 
 
+@define(eq=False, repr=False, slots=False)
 class EventIntake:
     """Takes the events of one stream. With a `tally` they are counted in file order, and none reaches the region."""
 
-    def __init__(
-        self,
-        kinds: Kinds,
-        limits: Limits,
-        threads: ThreadTable,
-        resolver: Resolver,
-        losses: LossLog,
-        rows: Region,
-        errors: ErrorPolicy,
-        tally: Tally | None,
-    ) -> None:
-        self._kinds = kinds
-        self._resolver = resolver
-        self._losses = losses
-        self._rows = rows
-        self._errors = errors
-        self._limits = limits
-        self._threads = threads
-        self.pointer_size = 8
-        """That of the traced process, once the trace's header was read."""
-        # Sub-events of the rows of a block so far, which are added behind them.
-        self._opened: list[ResolvedRows] = []
-        self._tally = tally
-        self._latest = NEVER
-        self.sorted_tick = NEVER
-        """The last time of an event that is flagged as sorted: all events of all threads until then were read."""
-        self._indexes: Ints = np.arange(0)
+    _kinds: Kinds
+    _limits: Limits
+    _threads: ThreadTable
+    _resolver: Resolver
+    _losses: LossLog
+    _rows: Region
+    _errors: ErrorPolicy
+    _tally: Tally | None
+    pointer_size: int = 8
+    """That of the traced process, once the trace's header was read."""
+    # Sub-events of the rows of a block so far, which are added behind them.
+    _opened: list[ResolvedRows] = attrs.field(factory=list, init=False)
+    _latest: int = attrs.field(default=NEVER, init=False)
+    sorted_tick: int = attrs.field(default=NEVER, init=False)
+    """The last time of an event that is flagged as sorted: all events of all threads until then were read."""
+    _indexes: Ints = attrs.field(factory=partial(np.arange, 0), init=False)
 
     @cached_property
     def _plausibility(self) -> PlausibilityCheck:
