@@ -29,6 +29,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from clrevents.encode.values import varuint
+
 HERE: Final = Path(__file__).resolve().parent
 FIXTURES: Final = HERE.parent / "fixtures"
 SMALL: Final = FIXTURES / "net10-method-interop.nettrace.gz"
@@ -160,12 +162,12 @@ class EventBlock:
         for front, thread, value in self._cuts:
             out.append(front)
             if thread is None:
-                out.append(_leb(value + later & M64))
+                out.append(varuint(value + later & M64, 64, "a time"))
             elif thread < 0:
                 out.append(struct.pack("<q", value + later))
             else:
                 # A number is written as the step from the number before it, of whatever thread that was.
-                out.append(_leb(value + shift[thread] - moved & M32))
+                out.append(varuint(value + shift[thread] - moved & M32, 32, "a number"))
                 moved = shift[thread]
         out.append(self._rest)
         return b"".join(out)
@@ -206,15 +208,6 @@ def _varint(data: bytes, pos: int) -> tuple[int, int]:
         if byte < 128:
             return value, pos
         shift += 7
-
-
-def _leb(number: int) -> bytes:
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
 
 
 def unpacked(path: Path) -> bytes:

@@ -44,8 +44,7 @@ from clrevents.cli.report_rows import (
     order_of,
     say_not_recorded,
     write_blocks,
-    write_csv,
-    write_json_lines,
+    write_plain,
 )
 from clrevents.errors import DamageError, PayloadError
 
@@ -99,23 +98,17 @@ def report_command(name: str) -> click.Command:
             return write_many(declared, parameters, files, wanted)
         return _run(declared, declared.parameters(**parameters), files[0], wanted)
 
-    function: Callable[..., int] = command
     # An argument of the report's comes after one FILE, which may be a folder or a pattern.
-    one = _has_argument(declared)
+    one = any(parameter.argument for parameter in own)
     files = click.argument(
-        "files", nargs=1 if one else -1, required=False, metavar="FILE" if one else "FILE...", callback=_all_files
+        "files",
+        nargs=1 if one else -1,
+        required=False,
+        metavar="FILE" if one else "FILE...",
+        callback=lambda _context, _option, value: (value,) if isinstance(value, str) else value or (),
     )
-    for decorate in reversed([files, *map(_option, own), *_options(declared)]):
-        function = decorate(function)
-    return click.command(name=name, help=_help(declared), short_help=report_summaries()[name])(function)
-
-
-def _has_argument(declared: AnyReport) -> bool:
-    return any(parameter.argument for parameter in parameters_of(declared.parameters))
-
-
-def _all_files(ctx: click.Context, param: click.Parameter, value: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else value or ()
+    function = options.together(files, *map(_option, own), *_options(declared))(command)
+    return click.command(name=name, help=_help(declared, one), short_help=report_summaries()[name])(function)
 
 
 def _given(parameter: ParameterDeclaration, value: Any) -> Any:
@@ -125,7 +118,7 @@ def _given(parameter: ParameterDeclaration, value: Any) -> Any:
     return parameter.joined.join(value) if value else parameter.default
 
 
-def _option(parameter: ParameterDeclaration) -> Callable[..., object]:
+def _option(parameter: ParameterDeclaration) -> options.Option:
     """A parameter as an option, or as an argument."""
     if parameter.argument:
         return click.argument(parameter.name, default=parameter.default)
@@ -147,7 +140,7 @@ def _option(parameter: ParameterDeclaration) -> Callable[..., object]:
     )
 
 
-def _options(declared: AnyReport) -> list[Callable[..., object]]:
+def _options(declared: AnyReport) -> list[options.Option]:
     """The options of every report."""
     names = [table.name for table in declared.answer.tables()]
     return [
@@ -175,9 +168,7 @@ def _options(declared: AnyReport) -> list[Callable[..., object]]:
                 "repeatable."
             ),
         ),
-        *_list_option(declared),
-        *_chart_option(declared),
-        *_against_options(declared),
+        *_own_options(declared),
         options.jobs,
         click.option("--facts", is_flag=True, help="Show all facts and metrics above the table."),
         click.option(
@@ -194,35 +185,23 @@ def _options(declared: AnyReport) -> list[Callable[..., object]]:
     ]
 
 
-def _chart_option(declared: AnyReport) -> list[Callable[..., object]]:
-    charts = {chart.name: chart.description for chart in declared.answer.declared_charts}
-    if not charts:
-        return []
-    texts = " ".join(f"{name}: {text[0].lower()}{text[1:]}" for name, text in charts.items())
-    return [click.option("--chart", type=click.Choice([*charts]), help=f"Write a chart as SVG. {texts}")]
+def _own_options(declared: AnyReport) -> list[options.Option]:
+    """Those that only some reports have."""
+    own: list[options.Option] = []
+    if declared.listing is not None:
+        help = f"Show what there is to record, and how: the table `{declared.listing}`."
+        own.append(click.option("--list", "listed", is_flag=True, help=help))
+    if charts := {chart.name: chart.description for chart in declared.answer.declared_charts}:
+        texts = " ".join(f"{name}: {text[0].lower()}{text[1:]}" for name, text in charts.items())
+        own.append(click.option("--chart", type=click.Choice([*charts]), help=f"Write a chart as SVG. {texts}"))
+    if declared.against:
+        own.append(options.against("Another trace, or what was saved of one: what changed since, row by row."))
+        help = "With --against, divide amounts by this: request, second, none, or a start event of the program."
+        own.append(click.option("--per", metavar="WHAT", help=help))
+    return own
 
 
-def _list_option(declared: AnyReport) -> list[Callable[..., object]]:
-    if declared.listing is None:
-        return []
-    help = f"Show what there is to record, and how: the table `{declared.listing}`."
-    return [click.option("--list", "listed", is_flag=True, help=help)]
-
-
-def _against_options(declared: AnyReport) -> list[Callable[..., object]]:
-    if not declared.against:
-        return []
-    return [
-        options.against("Another trace, or what was saved of one: what changed since, row by row."),
-        click.option(
-            "--per",
-            metavar="WHAT",
-            help="With --against, divide amounts by this: request, second, none, or a start event of the program.",
-        ),
-    ]
-
-
-def _help(declared: AnyReport) -> str:
+def _help(declared: AnyReport, one: bool) -> str:
     examples = "".join(f"{question}\n    {line}\n" for question, line in declared.examples)
     examples = f"\n\n\b\n{examples}" if examples else ""
     first, _, rest = declared.description.partition("\n\n")
@@ -230,7 +209,7 @@ def _help(declared: AnyReport) -> str:
         f"\n\n\b\nRecord with:\n  clrevents collect -p PID --for {declared.name}\n"
         f"or with:\n  dotnet-trace collect --providers \\\n  {record_needs(declared.needs)}"
     )
-    places = "a folder or a pattern" if _has_argument(declared) else "files, folders, patterns, URLs"
+    places = "a folder or a pattern" if one else "files, folders, patterns, URLs"
     return f"{first}{examples}\n\n{rest}\n\n{_MANY.format(places=places)}{record}"
 
 
@@ -259,11 +238,7 @@ def _run(declared: AnyReport, parameters: object, source: str | LiveQuestion, wa
                 out.lines(_drawn(answer, chart).splitlines())
             elif as_json and table is None:
                 out.json(answer.to_dict_of_rows())
-            elif as_json:
-                write_json_lines(out, head, chosen)
-            elif as_csv:
-                write_csv(out, head, chosen or known, wanted.spreadsheet)
-            else:
+            elif not write_plain(out, head, chosen or known, wanted):
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
                 if table is None and chosen is None and declared.folded is not None:
                     shown[name] = declared.folded(shown[name])

@@ -33,8 +33,7 @@ from clrevents.cli.report_rows import (
     number_of,
     order_of,
     say_not_recorded,
-    write_csv,
-    write_json_lines,
+    write_plain,
     write_rows,
 )
 from clrevents.fleet import FleetAnswer
@@ -156,11 +155,7 @@ def _write(
     limit = wanted.limit if wanted.as_csv or wanted.as_json or wanted.limit is not None else LIMIT
     head = rows if limit is None else first_rows(rows, limit, wanted.sort)
     with Output() as out:
-        if wanted.as_csv:
-            write_csv(out, head, chosen or known, wanted.spreadsheet)
-        elif wanted.as_json:
-            write_json_lines(out, head, chosen or known)
-        else:
+        if not write_plain(out, head, chosen or known, wanted):
             out.facts(
                 [
                     ("traces", f"{len(answer.traces):,}"),

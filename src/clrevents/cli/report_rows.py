@@ -116,14 +116,19 @@ def first_rows(rows: ReportTable[object], limit: int, sort: str | None) -> Repor
     return rows.head(limit) if sort is None else rows[:limit]
 
 
-def write_json_lines(out: Output, rows: ReportTable[object], columns: Sequence[ColumnDeclaration] | None) -> None:
-    """Each row as an object on one line; None for all columns."""
-    import json
+def write_plain(
+    out: Output, rows: ReportTable[object], columns: Sequence[ColumnDeclaration], wanted: ReportOptions
+) -> bool:
+    """The rows as CSV, or each as an object on one line; returns whether either is wanted."""
+    if wanted.as_csv:
+        write_csv(out, rows, columns, wanted.spreadsheet)
+    elif wanted.as_json:
+        import json
 
-    names = None if columns is None else [c.name for c in columns]
-    for row in rows.rows():
-        kept = row if names is None else {name: row[name] for name in names}
-        out.line(json.dumps(kept, ensure_ascii=True, allow_nan=False))
+        for row in rows.rows():
+            kept = {column.name: row[column.name] for column in columns}
+            out.line(json.dumps(kept, ensure_ascii=True, allow_nan=False))
+    return wanted.as_csv or wanted.as_json
 
 
 def write_csv(out: Output, rows: ReportTable[object], columns: Sequence[ColumnDeclaration], spreadsheet: bool) -> None:
