@@ -15,14 +15,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from clrevents._util.words import counted, lost_events, safe
 from clrevents.cli import options
-from clrevents.cli.live_process import StopCount, asked_profile, chosen_process, counted_stops, on_terminal
-from clrevents.cli.live_report import UNCOUNTED
+from clrevents.cli.live_process import UNCOUNTED, StopCount, asked_profile, chosen_process, counted_stops, on_terminal
 from clrevents.cli.output import DAMAGED, INTERRUPTED, UNREADABLE, Output, say, terminal_width
 from clrevents.cli.reading import usage_errors
 from clrevents.diagnostics.channel import STOP_SECONDS
@@ -35,9 +34,6 @@ from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.side_sessions import SMALL_BUFFERS, keeps_buffers
 from clrevents.diagnostics.tape import RecordedFile, Watch
-
-if TYPE_CHECKING:
-    from clrevents.cli.live_report import LiveQuestion
 
 _CLEAR: Final = "\r\x1b[K"
 _LONGEST_INTERVAL: Final = 2147
@@ -232,7 +228,7 @@ def refuse_existing(out: str | None) -> None:
 
 
 def record_for(
-    report: str, asked: LiveQuestion, out: str | None, meanwhile: Callable[[Path], None] = lambda path: None
+    report: str, asked: options.LiveQuestion, out: str | None, meanwhile: Callable[[Path], None] = lambda path: None
 ) -> Path | None:
     """Record what `report` needs into a file, as the command does, and say where it is; None if nothing came. The file
     is shown to `meanwhile` again and again while it grows."""

@@ -34,7 +34,6 @@ from clrevents.analysis.framework.render.show import note_text
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.cli import options
-from clrevents.cli.live_report import LiveQuestion
 from clrevents.cli.output import UNMET, Output, safe, say
 from clrevents.cli.reading import Reading, ReadingMany, means_many, refuse_many_with, usage_error, usage_errors
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
@@ -141,7 +140,7 @@ def command(
 
     Exit status: 4 if a rule of --fail-on found something.
     """
-    live = LiveQuestion.taken_from(given)
+    live = options.LiveQuestion.taken_from(given)
     if live.wanted == bool(files):
         raise click.UsageError("give either a trace, or a running process with -p (see `clrevents ps`)")
     if out_file is not None and not live.wanted:

@@ -1,12 +1,12 @@
-"""Shared by commands about running processes: which process, for how long, what to record, and how they are stopped.
-
-Contacts processes only to find out which one is meant.
+"""Shared by commands about running processes: which process, what to record, how they are stopped, and a report's
+answers meanwhile.
 """
 
 from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from clrevents.cli.output import say
+from clrevents._util.words import lost_events
+from clrevents.cli import options
+from clrevents.cli.output import safe, say
 from clrevents.cli.reading import usage_errors
 from clrevents.diagnostics.discovery import find_process
 from clrevents.diagnostics.dotnet_process import Process
@@ -34,10 +36,15 @@ from clrevents.schema.matching import is_glob
 from clrevents.schema.registry import ASYNC, RUNTIME, TPL
 
 if TYPE_CHECKING:
+    from clrevents.analysis.framework.model.answer import Answer
+    from clrevents.analysis.framework.model.declaration import WindowOptions
     from clrevents.analysis.framework.model.needs import Need
+    from clrevents.analysis.framework.run.report_reading import Asked
 
 DOCTOR: Final = "doctor"
 """Stands for all reports that its rules read."""
+UNCOUNTED: Final = "processor time was not recorded"
+_EVERY: Final = 1.0
 _LOOK: Final = 0.25
 _PATIENCE: Final = 2.0
 """How long to wait for the end of the list, in seconds."""
@@ -157,6 +164,16 @@ def asked_profile(
         return Profile(",".join(p.name for p in chosen), "", (*named, *rest), "", tuple(fed), rundown)
 
 
+@contextmanager
+def followed(live: Session, process: Process, dialled: bool, stops: StopCount) -> Iterator[None]:
+    """Inside, the session runs; asked to stop, it ends in order, and asked again, at once."""
+    stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
+    with live:
+        if dialled:
+            process.resume()
+        yield
+
+
 def on_terminal() -> bool:
     """Whether people see what is written to stderr while it is written."""
     return sys.stderr is not None and sys.stderr.isatty()
@@ -198,3 +215,48 @@ def _announced(process: Process) -> set[tuple[str, str]]:
                 else:
                     names.add((event.payload["meterName"], event.payload["instrumentName"]))
     return names
+
+
+def live_answers(
+    report: Asked, asked: options.LiveQuestion, window: WindowOptions
+) -> Iterator[tuple[Answer[object], bool]]:
+    """Answers of a report about a running process, each with whether it is the last: with a time limit there is one, at
+    the end; without, an answer every second, until Ctrl-C.
+
+    Raises DiagnosticsError if it cannot be asked; ValueError for a window in percent.
+    """
+    # Who records need not load what answers.
+    from clrevents.analysis.framework.run.asking import ReportFeed
+
+    feed, name = ReportFeed([report], window), report.declaration.name
+    profile = asked_profile((), [name], asked.providers, None, None)
+    with counted_stops() as stops, chosen_process(asked.process, None, asked.port, stops) as (process, dialled):
+        recorded = profile.providers
+        if name == "counters":
+            fixed = {provider.name for text in asked.providers for provider in parse_providers(text)}
+            recorded = with_counters(process, report.parameters, recorded, fixed)
+        live = Session(
+            process,
+            *feed.selectors,
+            providers=recorded,
+            duration=asked.duration,
+            reports=(),
+            processor=asked.processor,
+        )
+        shown_at = time.monotonic()
+        with followed(live, process, dialled, stops):
+            if on_terminal() and asked.duration is not None:
+                say(f"recording {process.name or process.pid} for {asked.duration:g} s; Ctrl-C stops")
+            for batch in live:
+                feed.take(live.decoder, [batch])
+                if asked.duration is None and not stops.count and time.monotonic() - shown_at >= _EVERY:
+                    yield feed.so_far(live.decoder)[name], False
+                    shown_at = time.monotonic()
+        if live.decoder.info is None:
+            raise click.ClickException("nothing came from the process: has it just ended?")
+        lost = sum(loss.count for loss in live.losses)
+        if lost:
+            say(safe(lost_events(lost)))
+        if live.uncounted is not None:
+            say(safe(f"{UNCOUNTED}: {live.uncounted}"))
+        yield feed.finish(live.decoder)[name], True

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import click
 
@@ -27,6 +27,8 @@ _TRACE: Final = "clrevents.trace"
 _WIDE: Final = "clrevents.wide"
 PIPED: Final = 120
 """How wide tables are where there is no terminal."""
+_LISTING: Final = 1.0
+"""How long a process may take to list what it has, in seconds."""
 _KINDS: Final = ("damage", "loss", "problem", "end", "none")
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|)")
 _UNITS: Final = {"ms": 0.001, "": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -289,3 +291,29 @@ def live(default: str = "every second, until Ctrl-C") -> Option:
         click.option("--providers", multiple=True, metavar="LIST", help="For a process: also record these."),
         processor,
     )
+
+
+class LiveQuestion(NamedTuple):
+    """Which process a report is about, if it is about one that runs."""
+
+    process: str | None
+    port: str | None
+    duration: float | None
+    providers: tuple[str, ...]
+    processor: float | None
+
+    @classmethod
+    def taken_from(cls, given: dict[str, Any]) -> LiveQuestion:
+        """Takes what `live` gave a command. Raises UsageError for what only makes sense with a process."""
+        question = cls(*(given.pop(name) for name in ("live_process", "port", "duration", "providers", "processor")))
+        if not question.wanted and (question.duration is not None or question.providers):
+            raise click.UsageError("--duration and --providers require a running process: name one with -p")
+        return question
+
+    @property
+    def wanted(self) -> bool:
+        return (self.process, self.port) != (None, None)
+
+    def listing(self) -> LiveQuestion:
+        """The same for as long as a process needs to list what it has."""
+        return self if self.duration is not None or not self.wanted else self._replace(duration=_LISTING)

@@ -29,7 +29,6 @@ from clrevents.analysis.framework.vocabulary.report_table import (
     told_columns,
 )
 from clrevents.cli import options
-from clrevents.cli.live_report import LiveQuestion, live_answers
 from clrevents.cli.output import UNMET, Output, say, terminal_width
 from clrevents.cli.reading import Reading, means_many, usage_error, usage_errors
 from clrevents.cli.report_rows import (
@@ -67,7 +66,7 @@ def report_command(name: str) -> click.Command:
     own = parameters_of(declared.parameters)
 
     def command(files: tuple[str, ...], **given: Any) -> int:
-        live = LiveQuestion.taken_from(given)
+        live = options.LiveQuestion.taken_from(given)
         if given.pop("listed", False):
             given["table"] = declared.listing
             if given["limit"] is None:
@@ -213,7 +212,7 @@ def _help(declared: AnyReport, one: bool) -> str:
     return f"{first}{examples}\n\n{rest}\n\n{_MANY.format(places=places)}{record}"
 
 
-def _run(declared: AnyReport, parameters: object, source: str | LiveQuestion, wanted: ReportOptions) -> int:
+def _run(declared: AnyReport, parameters: object, source: str | options.LiveQuestion, wanted: ReportOptions) -> int:
     table, sort, limit, chart = wanted.table, wanted.sort, wanted.limit, wanted.chart
     as_csv, as_json, fail_on = wanted.as_csv, wanted.as_json, wanted.fail_on
     if as_csv + as_json + (chart is not None) > 1:
@@ -257,10 +256,13 @@ def _run(declared: AnyReport, parameters: object, source: str | LiveQuestion, wa
         # What is wrong with the trace comes first: its numbers prove nothing.
         return code or (UNMET if unmet else 0)
 
-    if isinstance(source, LiveQuestion):
+    if isinstance(source, options.LiveQuestion):
         if wanted.beside is not None or wanted.symbols:
             option = "--symbols" if wanted.beside is None else "--with"
             raise click.UsageError(f"{option} goes with a trace, not with a running process")
+        # Who asks about a file need not load what records.
+        from clrevents.cli.live_process import live_answers
+
         # A table that renews itself is for people who look at it; everything else gets the last answer.
         renewed = sys.stdout is not None and sys.stdout.isatty() and not (as_json or as_csv or chart)
         code = 0

@@ -11,7 +11,7 @@ import clrevents
 from clrevents._util.words import counted, lost_events
 from clrevents.cli import options
 from clrevents.cli.events import json_lines, text_lines
-from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops
+from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops, followed
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import usage_errors
 from clrevents.diagnostics.profiles import CODE_LOADS, providers_for
@@ -78,17 +78,13 @@ def command(
             also = [f"*/{SOURCE_MESSAGE}"] if selectors else []
             live = Session(process, *selectors, *also, reports=(), **recorded)
         printer = EventPrinter(selectors, limit, _NOISE if plain else frozenset())
-        stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
-        with live:
-            if dialled:
-                process.resume()
-            with Output() as out:
-                for batch in live:
-                    events = printer.of(batch)
-                    out.lines(json_lines(events, names, stacks) if as_json else text_lines(events, stacks, False, out))
-                    out.flush()
-                    if printer.enough:
-                        live.abandon()
+        with followed(live, process, dialled, stops), Output() as out:
+            for batch in live:
+                events = printer.of(batch)
+                out.lines(json_lines(events, names, stacks) if as_json else text_lines(events, stacks, False, out))
+                out.flush()
+                if printer.enough:
+                    live.abandon()
         lost = sum(loss.count for loss in live.losses)
         if lost:
             say(f"{lost_events(lost)}; select fewer events")
