@@ -10,8 +10,7 @@ import time
 from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define
 from clrevents.diagnostics.driving import Steps, Within, open_request, run
 from clrevents.diagnostics.messages import CollectTracing5, Command, StopTracing

@@ -9,8 +9,7 @@ import os
 from pathlib import PurePath
 from typing import Final
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics import runtime_requests as requests

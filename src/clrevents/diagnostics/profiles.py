@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.faults import DiagnosticsError

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.dotnet_process import Process

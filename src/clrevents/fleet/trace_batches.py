@@ -9,8 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define
 from clrevents.decode.payload.column import common
 from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector

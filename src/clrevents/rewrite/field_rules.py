@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
 from clrevents._util.words import safe

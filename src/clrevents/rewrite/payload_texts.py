@@ -10,8 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.schema.disclosure import BYTES, Disclosure, NumberForm
 from clrevents.schema.layout import BoundField, BoundLayout, FixedStep, VariableStep

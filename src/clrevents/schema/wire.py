@@ -11,8 +11,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 
 R = TypeVar("R")

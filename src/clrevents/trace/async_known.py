@@ -11,8 +11,7 @@ import struct
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.decoded import DecodedRows
 from clrevents.schema.async_forms import CARRIER_ID, FIRST_ID, HEAD, HEAD_SIZE, LENGTH_SIZE, METADATA

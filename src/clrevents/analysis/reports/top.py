@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-import attrs
 import numpy as np
 
+from clrevents._util import value_classes as attrs
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.vocabulary import cells

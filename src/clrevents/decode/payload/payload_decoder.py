@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kinds import EventKind

@@ -11,8 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.outputs import refuse_replacing, whole_file
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__

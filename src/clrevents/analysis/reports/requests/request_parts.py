@@ -14,8 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.reports.requests.known_requests import HTTP, RECEIVING, SENDING, KnownRequest, RequestFinder

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from typing import Any, Final, TypeAlias
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import (
     NOT_COUNTED,

@@ -8,8 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-import attrs
-
+from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.shared.events.gc_suspensions import Stops

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Self
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import NONE, Array, Gathered, Ints, Mask, either, matched, picked
 from clrevents.schema.runtime_flags import MethodFlags
