@@ -430,21 +430,8 @@ def _short(name: str) -> str:
 
 def _identity(row: MetadataRow) -> bytes:
     """Equal for descriptions that differ at most in their id and place."""
-    values = (
-        row.provider,
-        row.id,
-        row.version,
-        row.name,
-        row.keywords,
-        row.level,
-        row.opcode,
-        tuple(map(_plain, row.fields)),
-        row.attributes,
-        row.description,
-        row.message,
-        None if row.provider_guid is None else row.provider_guid.bytes,
-    )
-    return digest(values)
+    _, *values, _ = attrs.astuple(row, recurse=False)
+    return digest(tuple(values))
 
 
 def digest(values: tuple[object, ...]) -> bytes:
@@ -452,11 +439,6 @@ def digest(values: tuple[object, ...]) -> bytes:
     from hashlib import blake2b
 
     return blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _plain(field: FieldDescription) -> tuple[object, ...]:
-    element = None if field.element is None else _plain(field.element)
-    return field.name, field.code, element, tuple(map(_plain, field.members)), field.count
 
 
 _OPCODES = {

@@ -259,23 +259,9 @@ class Copier:
         described = kind.row
         wanted = self._unused(described.metadata_id)
         origin.kinds[kind.index] = wanted
-        self._new.append(
-            MetadataRecord(
-                wanted,
-                described.provider,
-                described.id,
-                described.version,
-                described.name,
-                described.keywords,
-                described.level,
-                described.opcode,
-                described.fields if self._labelled else tuple(map(_plain, described.fields)),
-                described.attributes,
-                described.description,
-                described.message,
-                described.provider_guid,
-            )
-        )
+        fields = described.fields if self._labelled else tuple(map(_plain, described.fields))
+        values = attrs.asdict(described, recurse=False, filter=attrs.filters.exclude("offset"))
+        self._new.append(MetadataRecord(**values | {"metadata_id": wanted, "fields": fields}))
         return wanted
 
     def _unused(self, wanted: int) -> int:

@@ -80,20 +80,12 @@ class FileTime(int):
 _FILETIME_START: Final = datetime(1601, 1, 1, tzinfo=UTC)
 
 
-@frozen
-class _CountedMark:
-    """Marks `Counted[X]`; the element is found in the alias's own arguments."""
+class _Array(Enum):
+    """Marks `Counted[X]` and `Prefixed[X]`; the element is found in the alias's own arguments."""
 
+    COUNTED = CountedType
+    PREFIXED = PrefixedType
 
-_COUNTED: Final = _CountedMark()
-
-
-@frozen
-class _PrefixedMark:
-    """Marks `Prefixed[X]`; the element is found in the alias's own arguments."""
-
-
-_PREFIXED: Final = _PrefixedMark()
 
 Int8: TypeAlias = Annotated[int, Scalar("Int8", 1, "b")]
 UInt8: TypeAlias = Annotated[int, Scalar("UInt8", 1, "B")]
@@ -124,9 +116,9 @@ UnicodeString: TypeAlias = Annotated[str, Utf16Z()]
 AnsiString: TypeAlias = Annotated[str, AnsiZ()]
 Bytes: TypeAlias = Annotated[bytes, BytesType()]
 """Requires `by`: `Data: Annotated[Bytes, by("DataSize")]`."""
-Prefixed: TypeAlias = Annotated[tuple[T, ...], _PREFIXED]
+Prefixed: TypeAlias = Annotated[tuple[T, ...], _Array.PREFIXED]
 """Elements prefixed with a 16-bit count."""
-Counted: TypeAlias = Annotated[tuple[T, ...], _COUNTED]
+Counted: TypeAlias = Annotated[tuple[T, ...], _Array.COUNTED]
 """Requires `by`: `ILOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]`."""
 
 
@@ -159,10 +151,8 @@ def read_annotation(annotation: Any, where: str) -> tuple[WireType, Pad | None]:
             count = item.count
         elif isinstance(item, Pad):
             padding = item
-        elif isinstance(item, _CountedMark):
-            wire = CountedType(read_annotation(origin.__args__[0], where)[0])
-        elif isinstance(item, _PrefixedMark):
-            wire = PrefixedType(read_annotation(origin.__args__[0], where)[0])
+        elif isinstance(item, _Array):
+            wire = item.value(read_annotation(origin.__args__[0], where)[0])
         elif isinstance(item, WireType):
             wire = item
         elif hasattr(item, "__metadata__"):

@@ -31,21 +31,6 @@ _ANY = (GZIP, *_UNPACKED)
 _FILE_CLOSED = "the file was closed, but must be read again to answer this; keep it open as long as the trace"
 
 
-class _Bytes:
-    def __init__(self, data: bytes) -> None:
-        self.path: str | None = None
-        self.fault: Problem | None = None
-        self._data = data
-        self.size = len(data)
-
-    def windows(self, size: int = WINDOW) -> Iterator[bytes]:
-        for at in range(0, len(self._data), size):
-            yield self._data[at : at + size]
-
-    def close(self) -> None:
-        pass
-
-
 class _Path:
     def __init__(self, path: str) -> None:
         self.path: str | None = path
@@ -173,7 +158,7 @@ class FoundPath(str):
 def open_source(source: Openable, limits: Limits) -> Source:
     """The source for what a user may pass. Raises SourceError if it cannot be opened, TypeError for other objects."""
     if isinstance(source, bytes | bytearray | memoryview):
-        raw: Source = _Bytes(bytes(source))
+        raw: Source = _Seekable(io.BytesIO(source), None)
     elif isinstance(source, str) and is_url(source):
         return open_remote(source, limits)
     elif isinstance(source, str | os.PathLike):
