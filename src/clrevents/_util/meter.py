@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Final, Protocol, TextIO
 
-from clrevents._util.notebook_views import notebook_shell
 from clrevents._util.words import size_text
 
 _PATIENCE: Final = 1.0
@@ -125,3 +124,11 @@ class _NotebookBar:
         if self._bar is not None:
             nothing = {"text/html": "", "text/plain": ""}
             display(nothing, raw=True, display_id=self._bar._display_id, update=True)
+
+
+def notebook_shell() -> Any:
+    """The shell of the notebook that this process runs for; None in a terminal, in a script, without IPython."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    # In every frontend but the terminal cells are shown by a page: Jupyter, VS Code, Colab.
+    return None if type(shell).__name__ == "TerminalInteractiveShell" else shell

@@ -7,7 +7,6 @@ durations are told by their names.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, repeat
 from typing import Any, Final
@@ -97,14 +96,6 @@ def _line(name: str, value: Any) -> tuple[str, str]:
     if name.endswith("_ns") and isinstance(value, int):
         return name.removesuffix("_ns"), duration_text(value)
     return name, shortened(str(value), _LONG)
-
-
-def notebook_shell() -> Any:
-    """The shell of the notebook that this process runs for; None in a terminal, in a script, without IPython."""
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
-    # In every frontend but the terminal cells are shown by a page: Jupyter, VS Code, Colab.
-    return None if type(shell).__name__ == "TerminalInteractiveShell" else shell
 
 
 def show_html(html: str, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clrevents.analysis.shared.events.wait_events import LockOwners
+from clrevents.analysis.shared.events.event_spans import LockOwners
 
 CREATED = {5: [(10, 100), (50, 200)], 6: [(20, 300)], 300: [(0, 5)]}
 

@@ -13,7 +13,7 @@ from built_waits import CALLBACK, ENTER, USER, asked, named, numbers_of, start, 
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.reports.locks import LocksReport
 from clrevents.analysis.reports.locks.lock_holders import HeldLock, LabelledRuns, LockWait, convoys
-from clrevents.analysis.shared.events.wait_events import Holding
+from clrevents.analysis.shared.events.event_spans import Holding
 from clrevents.testing.builder import Format, TraceBuilder
 from tiers import one_in
 

@@ -29,8 +29,8 @@ from clrevents.analysis.shared.blocking.wait_tables import (
     WaitsFacts,
     WaitTables,
 )
+from clrevents.analysis.shared.events.event_spans import ends_recorded, still_waiting
 from clrevents.analysis.shared.events.gc_suspensions import STOP_EVENTS, stops_recorded
-from clrevents.analysis.shared.events.wait_events import ends_recorded, still_waiting
 from clrevents.analysis.shared.samples.off_processor import SWITCH
 from clrevents.analysis.shared.weights.sample_runs import TOLERATED
 from clrevents.schema.registry import SAMPLE, TPL

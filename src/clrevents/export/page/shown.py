@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from clrevents._util.notebook_views import notebook_shell, show_html
+from clrevents._util.meter import notebook_shell
+from clrevents._util.notebook_views import show_html
 from clrevents._util.outputs import whole_file
 from clrevents._util.version import __version__
 from clrevents._util.words import safe

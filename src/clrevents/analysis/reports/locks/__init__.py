@@ -34,8 +34,7 @@ from clrevents.analysis.reports.locks.lock_tables import (
     WaitingMethod,
     WaitingThread,
 )
-from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
-from clrevents.analysis.shared.events.wait_events import (
+from clrevents.analysis.shared.events.event_spans import (
     CONTENDED,
     CONTENTION_COLUMNS,
     CONTENTION_HEADERS,
@@ -45,6 +44,7 @@ from clrevents.analysis.shared.events.wait_events import (
     LockOwners,
     still_waiting,
 )
+from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH, SwitchFeed
 from clrevents.analysis.shared.weights.sample_runs import (
     SAMPLER_EVENTS,

@@ -16,7 +16,7 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.groups import Ints
-from clrevents.analysis.shared.events.wait_events import ContentionSpans, Holding, holdings
+from clrevents.analysis.shared.events.event_spans import ContentionSpans, Holding, holdings
 from clrevents.analysis.shared.weights.sample_runs import SampleRuns
 
 FEWEST_THREADS: Final = 3

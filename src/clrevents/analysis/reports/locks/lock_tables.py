@@ -28,7 +28,7 @@ from clrevents.analysis.gathering.groups import (
 )
 from clrevents.analysis.gathering.merged_stacks import is_own
 from clrevents.analysis.reports.locks.lock_holders import HeldRuns, LabelledRuns, LockWait, convoys, deadlocks, entering
-from clrevents.analysis.shared.events.wait_events import ContentionSpans, lock_numbers, longest_first
+from clrevents.analysis.shared.events.event_spans import ContentionSpans, lock_numbers, longest_first
 from clrevents.analysis.shared.samples.leaf_states import STATES, BlockingMethods
 from clrevents.analysis.shared.samples.off_processor import Switches
 from clrevents.analysis.shared.weights.sample_runs import SampleRuns, stretches

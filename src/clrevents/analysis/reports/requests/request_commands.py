@@ -15,7 +15,7 @@ from clrevents._util.value_classes import define
 from clrevents.analysis.framework.vocabulary.report_table import Cells
 from clrevents.analysis.gathering.groups import NONE, Gathered
 from clrevents.analysis.reports.requests.known_requests import RequestFinder
-from clrevents.analysis.shared.events.wait_events import wait_spans
+from clrevents.analysis.shared.events.event_spans import wait_spans
 from clrevents.analysis.shared.forest.activity_signals import ActivitySource
 
 SQL_SOURCES: Final = ("Microsoft.Data.SqlClient.EventSource", "Microsoft-AdoNet-SystemData")

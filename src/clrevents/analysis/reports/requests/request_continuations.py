@@ -20,8 +20,14 @@ from clrevents.analysis.gathering.groups import NONE, Gathered
 from clrevents.analysis.reports.requests.known_requests import RequestFinder
 from clrevents.analysis.reports.requests.request_parts import TimedPart
 from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, CONTINUED, SUSPENDED, AsyncAwaits, async_awaits
-from clrevents.analysis.shared.events.event_spans import field_numbers
-from clrevents.analysis.shared.events.wait_events import SYNCHRONOUS, TASK_BEGIN, TASK_END, WaitSpans, wait_spans
+from clrevents.analysis.shared.events.event_spans import (
+    SYNCHRONOUS,
+    TASK_BEGIN,
+    TASK_END,
+    WaitSpans,
+    field_numbers,
+    wait_spans,
+)
 
 _TASK_BEGUN: Final = "tpl/TaskStarted"
 _TASK_DONE: Final = "tpl/TaskCompleted"

@@ -21,8 +21,8 @@ from clrevents.analysis.reports.requests.known_requests import THROWN, KnownRequ
 from clrevents.analysis.reports.requests.request_continuations import CONTINUATION_COLUMNS, RequestContinuations
 from clrevents.analysis.reports.requests.request_parts import TimedPart
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
+from clrevents.analysis.shared.events.event_spans import CONTENDED, TASK_BEGIN
 from clrevents.analysis.shared.events.gc_suspensions import FOR_GC, STEPS, SUSPENDING, suspensions
-from clrevents.analysis.shared.events.wait_events import CONTENDED, TASK_BEGIN
 
 InsideEvidence: TypeAlias = Literal["activity", "continuation", "time"]
 

@@ -36,8 +36,7 @@ from clrevents.analysis.shared.events.async_awaits import (
     Thrown,
     also_needed,
 )
-from clrevents.analysis.shared.events.event_spans import VERSION_EVENTS, versions_of
-from clrevents.analysis.shared.events.wait_events import ends_recorded
+from clrevents.analysis.shared.events.event_spans import VERSION_EVENTS, ends_recorded, versions_of
 from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
 from clrevents.schema.registry import TPL
 

@@ -21,13 +21,13 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.groups import Gathered, Ints, pair
 from clrevents.analysis.gathering.merged_stacks import ASYNC
 from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, AsyncAwaits, Thrown, async_awaits
-from clrevents.analysis.shared.events.event_spans import field_numbers
-from clrevents.analysis.shared.events.wait_events import (
+from clrevents.analysis.shared.events.event_spans import (
     CONTINUATION_ID,
     TASK_BEGIN,
     TASK_END,
     WaitSpans,
     blocking,
+    field_numbers,
     task_wait_spans,
 )
 

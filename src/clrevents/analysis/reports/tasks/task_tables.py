@@ -19,7 +19,7 @@ from clrevents.analysis.gathering.groups import NONE, Array, Ints, Mask, grouped
 from clrevents.analysis.reports.tasks.task_events import TaskEvents
 from clrevents.analysis.reports.tasks.task_work import AWAIT, CONTINUATION, NOBODY, TASK, TaskWork
 from clrevents.analysis.shared.events.async_awaits import AwaitSites
-from clrevents.analysis.shared.events.wait_events import longest_first
+from clrevents.analysis.shared.events.event_spans import longest_first
 from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
 
 

@@ -64,9 +64,8 @@ from clrevents.analysis.reports.threads.thread_rows import (
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
 from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Doing, Piece, Tiler, proven
-from clrevents.analysis.shared.events.event_spans import VERSION_EVENTS, versions_of
+from clrevents.analysis.shared.events.event_spans import VERSION_EVENTS, ends_recorded, versions_of, whole_of
 from clrevents.analysis.shared.events.gc_suspensions import RESTARTED, SUSPENDING, Stops
-from clrevents.analysis.shared.events.wait_events import ends_recorded, whole_of
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, SLOWER, CountFeed, Counts, counted_window
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, UNTOLD, WORKING, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded

@@ -16,18 +16,18 @@ import numpy as np
 from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Array, Gathered, groups, nulled, picked
-from clrevents.analysis.shared.events.event_spans import field_numbers
-from clrevents.analysis.shared.events.gc_suspensions import COLLECTION, END, SAMPLER, steps_of, whole_stops
-from clrevents.analysis.shared.events.wait_events import CONTENDED as CONTENDED
-from clrevents.analysis.shared.events.wait_events import ENTERED as ENTERED
-from clrevents.analysis.shared.events.wait_events import (
+from clrevents.analysis.shared.events.event_spans import CONTENDED as CONTENDED
+from clrevents.analysis.shared.events.event_spans import ENTERED as ENTERED
+from clrevents.analysis.shared.events.event_spans import (
     OWNER_COLUMNS,
     SYNCHRONOUS,
     LockOwners,
     WaitSpans,
+    field_numbers,
     wait_spans,
     whole_of,
 )
+from clrevents.analysis.shared.events.gc_suspensions import COLLECTION, END, SAMPLER, steps_of, whole_stops
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
 from clrevents.trace import TraceInfo
 

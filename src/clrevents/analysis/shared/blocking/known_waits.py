@@ -16,19 +16,20 @@ from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.gathering.groups import grouped
-from clrevents.analysis.shared.events.event_spans import VERSION_EVENTS, versions_of
-from clrevents.analysis.shared.events.gc_suspensions import StopFeed, ThreadStops
-from clrevents.analysis.shared.events.wait_events import (
+from clrevents.analysis.shared.events.event_spans import (
     CONTENDED,
     CONTENTION_COLUMNS,
     ENTERED,
     TASK_BEGIN,
     TASK_END,
+    VERSION_EVENTS,
     ContentionSpans,
     WaitSpans,
     task_wait_spans,
+    versions_of,
     wait_spans,
 )
+from clrevents.analysis.shared.events.gc_suspensions import StopFeed, ThreadStops
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, BlockingMethods, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import AwayWord, Switches, SwitchFeed, WhyAway, why_away
 from clrevents.analysis.shared.weights.sample_runs import (

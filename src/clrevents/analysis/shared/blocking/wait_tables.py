@@ -16,7 +16,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVE
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import grouped, heaviest
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
-from clrevents.analysis.shared.events.wait_events import longest_first
+from clrevents.analysis.shared.events.event_spans import longest_first
 from clrevents.analysis.shared.samples.leaf_states import MAIN
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.gathering.groups import Gathered
-from clrevents.analysis.shared.events.wait_events import CONTINUATION_ID, SYNCHRONOUS
+from clrevents.analysis.shared.events.event_spans import CONTINUATION_ID, SYNCHRONOUS
 from clrevents.schema.registry import FRAMEWORK, MONO, PRIVATE, RUNDOWN, RUNTIME, SAMPLE, STRESS, TPL
 
 ACTIVITY_HEADERS: Final = ("time_ns", "thread_id", "activity_id", "related_activity_id", "opcode")

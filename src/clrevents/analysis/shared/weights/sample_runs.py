@@ -20,9 +20,8 @@ from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.groups import Gathered, Ints, changes
-from clrevents.analysis.shared.events.event_spans import field_numbers
+from clrevents.analysis.shared.events.event_spans import field_numbers, whole_of
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
-from clrevents.analysis.shared.events.wait_events import whole_of
 from clrevents.schema.registry import SAMPLE
 
 SAMPLES: Final = f"{SAMPLE}/ThreadSample"
