@@ -136,7 +136,7 @@ def test_a_compiler_spends_its_time_compiling_itself() -> None:
         "Microsoft.…Compilation.SerializeToPeStream (22.4 % compiling)"
     )
     # Workers of the pool that spin, for 2.80 s, wait for work.
-    assert facts.ran == "8.74 s of running time, 17.6 % of it in System.Array.Copy"
+    assert facts.ran == "8.74 s of running time, spread over many methods"
 
 
 def test_a_build_waits_for_the_compilers_process() -> None:
@@ -197,10 +197,8 @@ def test_where_the_sampler_stops_threads_is_said() -> None:
     """The compiler's hottest method copies arrays, because threads can be stopped there."""
     with clrevents.open(SHARED / "real" / "csc-net10-allocs.nettrace.gz") as trace:
         report = trace.report("top")
-        ran = trace.doctor().facts.ran
     names, running = report.methods.column("name").tolist(), report.methods.numbers("running_ns")
     share = running[at_stops(names)].sum() / running.sum()
     (note,) = (note for note in report.notes if note.id == "stop-points")
-    assert note.message.startswith("30.7 % of the running time is in short routines at which the sampler stops threads")
-    assert round(share, 3) == 0.307
-    assert ran.rpartition(" in ")[2] == "System.Collections.Immutable.ImmutableArray<__Canon>.Builder.ToArray"
+    assert note.message.startswith("34.5 % of the running time is in short routines at which the sampler stops threads")
+    assert round(share, 3) == 0.345

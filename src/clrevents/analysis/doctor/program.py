@@ -62,6 +62,8 @@ _PARTS: Final = {
 _NAMELESS: Final = "code without a name"
 _LITTLE: Final = 0.02
 """Shares of the time that are not worth a word."""
+_HOT: Final = 0.05
+"""The share of the running time from which on a method is worth its name."""
 _FOR_WORK: Final = ("handle", "monitor")
 """Kinds of waits in which a thread may wait for something to do."""
 _LONG_LIVED: Final = 0.5
@@ -291,9 +293,10 @@ def _ran(case: Case) -> str | None:
         return None
     names = rows.column("name").tolist()
     worst = int(np.where(at_stops(names), 0, took).argmax())
-    share = share_text(took[worst] / took.sum())
+    part = took[worst] / took.sum()
     what = "processor time" if is_counted else "running time"
-    return f"{duration_text(took.sum())} of {what}, {share} of it in {_short(names[worst])}"
+    by = f"{share_text(part)} of it in {_short(names[worst])}" if part >= _HOT else "spread over many methods"
+    return f"{duration_text(took.sum())} of {what}, {by}"
 
 
 def _waits(case: Case) -> list[_Wait]:

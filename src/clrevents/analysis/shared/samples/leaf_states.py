@@ -129,6 +129,8 @@ STOPS: Final[list[str]] = [
     "System.RuntimeType.IsPrimitiveImpl",
     "System.Environment.GetEnvironmentVariableCore",
     "System.Object.MemberwiseClone",
+    "System.Threading.Monitor.Enter_Slowpath",
+    "System.Threading.Monitor.Exit_Slowpath",
     "System.Array.Copy",
     "System.Buffer.BulkMoveWithWriteBarrier",
     "System.Buffer._BulkMoveWithWriteBarrier",
