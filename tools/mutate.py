@@ -63,6 +63,7 @@ ROOMS: Final = {
     "trace": ["tests/trace", "tests/symbols", "tests/diagnostics"],
     "analysis/framework": ["tests/analysis/framework", "tests/test_report_docs.py"],
     "analysis/gathering": [
+        "tests/analysis/framework/test_distant_times.py",
         *("tests/analysis/test_pairs.py", "tests/analysis/test_spans.py", "tests/analysis/test_calltree.py"),
         *(
             "tests/analysis/gc",
@@ -417,7 +418,8 @@ def tried(copy: Path, fault: Fault, lines: LineMap, step: str) -> dict[str, Any]
 def failed_anyway(copy: Path, fault: Fault, before: bytes) -> str:
     """The test that failed last, if it fails without the fault too; remembered, for the next faults to be spared it."""
     log = (copy / "last.log").read_text()
-    said = [line.split(" ")[1] for line in log.splitlines() if line.startswith("FAILED ")]
+    # A test's name may have blanks in it.
+    said = [line.removeprefix("FAILED ").partition(" - ")[0] for line in log.splitlines() if line.startswith("FAILED ")]
     known = copy / "sound.json"
     sound: dict[str, bool] = json.loads(known.read_text()) if known.exists() else {}
     for name in said[:1]:
