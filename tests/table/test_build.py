@@ -27,7 +27,7 @@ class Row:
     names: tuple[str, ...]
     later: int | None = None
     told: OptimizationTier | None = None
-    where: UInt64 | None = None
+    end_address: UInt64 | None = None
     inner: Inner | None = attrs.field(default=None, metadata={"table": False})
 
 
@@ -42,7 +42,7 @@ VALUES = {
     "names": ["a", "b"],
     "later": None,
     "told": None,
-    "where": None,
+    "end_address": None,
 }
 
 
@@ -59,8 +59,9 @@ def test_values_and_types() -> None:
         "names": ("list<string>", False),
         "later": ("int64", True),
         "told": ("string", True),
-        "where": ("uint64", True),
+        "end_address": ("uint64", True),
     }
+    assert [f.name for f in table.fields if f.address] == ["address", "end_address"]
     assert table.metadata == {"name": "rows"}
 
 

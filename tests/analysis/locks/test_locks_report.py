@@ -137,6 +137,19 @@ def test_what_the_owner_does_is_told_by_samples_in_or_around_the_wait() -> None:
     }
 
 
+@pytest.mark.parametrize(("inner", "taken_in"), [(0x5000, "Outer"), (USER, "Work")])
+def test_a_lock_is_taken_in_the_outermost_method_that_is_left_with_it(inner: int, taken_in: str) -> None:
+    """Or in the one that others wait in for it, if the holder is inside that."""
+    builder = named(TraceBuilder())
+    for address, name in ((0x5000, "Hold"), (0x6000, "Run"), (0x7000, "Outer")):
+        builder.method_load("App.Program", name, address=address)
+    for at in range(100_000, 1_100_000, 100_000):
+        builder.thread(5).at(at).sample(*(inner, 0x7000)[: 2 * (at < 500_000)], 0x6000, CALLBACK)
+    builder.thread(7).at(210_000).event(start(0x70, 5), STACK).at(450_000).event(stop(240_000.0))
+    (held,) = told(builder.rundown()).holders
+    assert (held.held_ns, held.taken_in) == (240_000, f"App.Program.{taken_in}()")
+
+
 def test_percentiles_are_the_nearest_rank() -> None:
     builder = TraceBuilder().thread(7)
     for number in range(1, 11):
