@@ -11,7 +11,6 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -314,30 +313,6 @@ def test_ambiguous_name(run: Run, trace_path: Find, tmp_path: Path) -> None:
 # What cannot be written
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-def test_nothing_half_done(
-    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
-) -> None:
-    real = buffered.TableFiles.write
-    calls = 0
-
-    def write(*args: Any) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == 9:
-            raise error
-        real(*args)
-
-    monkeypatch.setattr(buffered.TableFiles, "write", write)
-    done = run("export", sample, "-o", tmp_path)
-    assert done.exit_code == (130 if error is KeyboardInterrupt else 2)
-    assert list(tmp_path.iterdir()) == []
-    calls = 8
-    single = run("export", sample, "AllTypes", "-o", tmp_path / "x.parquet")
-    assert single.exit_code == (130 if error is KeyboardInterrupt else 2)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_folder_is_there_only_when_it_is_whole(
     run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -355,15 +330,6 @@ def test_a_folder_is_there_only_when_it_is_whole(
     for state in states:
         assert all(name.endswith((".partial", ".rows")) for name in state), state
         assert all(name.startswith(".net8-sample.partial/") for name in state)
-
-
-def test_what_a_killed_process_left_is_no_hindrance(run: Run, sample: Path, tmp_path: Path) -> None:
-    for left in (".net8-sample.partial", ".net8-sample.replaced"):
-        (tmp_path / left).mkdir()
-        (tmp_path / left / "x.parquet.partial").write_bytes(b"PAR1")
-    assert run("export", sample, "-o", tmp_path).exit_code == 0
-    assert run("export", sample, "-o", tmp_path).exit_code == 0
-    assert {p.name for p in tmp_path.iterdir()} == {"net8-sample"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
@@ -395,34 +361,6 @@ def test_interrupt(
         assert not folder.name.startswith("."), rest
         assert counted(folder) == 1696
     assert len(list((tmp_path / "out").iterdir())) < 150
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-def test_the_others_end_when_the_first_was_killed(
-    command: list[str], process_environment: dict[str, str], sample: Path, tmp_path: Path
-) -> None:
-    """Their output ends when nobody holds it any more; and what they leave is no trace's folder."""
-    files = []
-    for n in range(100):
-        files.append(tmp_path / f"t{n}.nettrace.gz")
-        shutil.copy(sample, files[-1])
-    with subprocess.Popen(
-        [*command, "export", *map(str, files), "-o", str(tmp_path / "out"), "--jobs", "2"],
-        stderr=subprocess.PIPE,
-        env=process_environment,
-        start_new_session=True,
-    ) as child:
-        try:
-            assert child.stderr is not None
-            child.stderr.readline()
-            child.kill()
-            child.communicate(timeout=60)
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-    done = [path for path in (tmp_path / "out").iterdir() if not path.name.startswith(".")]
-    assert {counted(folder) for folder in done} == {1696}
-    assert 0 < len(done) < 100
 
 
 def test_the_others_are_told_to_stop(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,19 +128,6 @@ def test_sql_changes_no_setting(run: Run, trace: Path) -> None:
 # Over the trace itself. --------------------------------------------------------------------------------------------
 
 
-def test_nor_by_export_nor_from_standard_input(process: Any, run: Run, trace: Path, tmp_path: Path) -> None:
-    lines = tmp_path / "odd.jsonl"
-    shutil.copy(trace, lines)
-    before = lines.read_bytes()
-    result = run("export", lines, "-o", lines)
-    assert (result.exit_code, lines.read_bytes()) == (1, before)
-    assert "is the trace itself" in result.stderr
-    with trace.open("rb") as stdin:
-        done = process("cut", "-", "-o", trace, stdin=stdin)
-    assert (done.returncode, trace.read_bytes()) == (1, before)
-    assert b"is the trace itself" in done.stderr
-
-
 def test_no_export_deletes_the_trace_in_its_folder(run: Run, trace: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert run("export", trace, "-o", out, "--format", "jsonl").exit_code == 0

@@ -254,6 +254,4 @@ def test_command_refuses(run: Callable[..., Result], tmp_path: Path) -> None:
         result = run("redact", path, *wrong)
         assert result.exit_code == 1
         assert message in result.stderr
-    assert run("redact", tmp_path / "absent", "-o", out).exit_code == 2
-    assert run("redact", path, "-o", tmp_path / "no" / "out").exit_code == 2
     assert list(tmp_path.iterdir()) == []

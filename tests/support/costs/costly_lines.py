@@ -11,28 +11,12 @@ import io
 import json
 import sys
 import warnings
-from types import FrameType
+from functools import partial
 from typing import Any
 
 import clrevents
 from costly_families import FAMILIES
-
-
-def lines(data: bytes, mode: Any) -> int:
-    """How many lines run until the last event was read, with its payload."""
-    count = 0
-
-    def line(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal count
-        count += event == "line"
-        return line
-
-    sys.settrace(line)
-    try:
-        read(data, mode)
-    finally:
-        sys.settrace(None)
-    return count
+from counting import lines
 
 
 def read(data: bytes, mode: Any) -> None:
@@ -48,7 +32,10 @@ def main(mode: str, *names: str) -> None:
             step = max(family.small // 120, 1)
             read(family.make(step), mode)
             streams = [family.make(n * step) for n in (1, 2, 4)]
-            print(json.dumps([family.name, [(len(data), lines(data, mode)) for data in streams]]), flush=True)
+            print(
+                json.dumps([family.name, [(len(data), lines(partial(read, data, mode))) for data in streams]]),
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
