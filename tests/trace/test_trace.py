@@ -450,18 +450,6 @@ def test_notes_are_not_damage() -> None:
 # How they show themselves.
 
 
-def test_names_from_a_file_are_escaped() -> None:
-    writer = Writer()
-    writer.metadata(1, "<script>", 1, name="<b>&")
-    writer.events(Blob(1, 1))
-    trace = clrevents.open(writer.end())
-    (e,) = trace.events()
-    for page in (trace._repr_html_(), e._repr_html_()):
-        assert "<script>" not in page
-        assert "<b>&<" not in page
-    assert e.name == "<b>&"
-
-
 def test_damage_is_in_the_summary() -> None:
     with pytest.warns(TraceWarning):
         text = clrevents.open(unpacked(SAMPLE)[:200_000]).summary()
