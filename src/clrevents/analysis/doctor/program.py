@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from clrevents._util.fitting import shortened
 from clrevents._util.words import counted, duration_text, share_text
 from clrevents.analysis.doctor.rule import Case
 from clrevents.analysis.shared.samples.leaf_states import at_stops
@@ -74,12 +73,6 @@ _ALL_BUT: Final = 0.9
 
 _SPINS: Final = "System.Threading.LowLevelSpinWaiter."
 """How workers of the pool wait for work at first."""
-_PART: Final = 0.2
-"""From which share on of the time in a method it is said what a thread did in it."""
-_NAME: Final = 50
-"""The width of a name among several; classes and methods are never cut."""
-_BRANCHES: Final = 4
-"""How many methods are named at most."""
 _SAME: Final = 1.01
 """Up to how many times the time of a method those take that call it and do nothing else."""
 _ROUTES: Final = (3, 0.05)
@@ -103,11 +96,6 @@ def sentences(case: Case) -> dict[str, str | None]:
 def _short(method: str) -> str:
     """Without the types of its arguments, which may fill a screen, or what is no name."""
     return _NAMELESS if method.startswith("[unresolved") else method.partition("(")[0]
-
-
-def _brief(method: str) -> str:
-    """Its class and name."""
-    return shortened(_short(method), _NAME, "name")
 
 
 def _time(case: Case) -> str | None:
@@ -249,21 +237,9 @@ def starter(case: Case, method: str) -> str | None:
 
 def _main(case: Case) -> str | None:
     """What the main thread's time divides into; None where that is not known, or requests are served."""
-    if "top" not in case.answers:
+    if "top" not in case.answers or ("requests" in case.answers and case.value("requests.server_count")):
         return None
-    rows = case.rows("top", "branches")
-    if not len(rows) or ("requests" in case.answers and case.value("requests.server_count")):
-        return None
-    named = list[str]()
-    for branch in rows[:_BRANCHES]:
-        if branch.share >= _ROUTES[1]:
-            did = {"compiling": branch.jit_ns, "waiting": branch.waiting_ns}
-            most = max(did, key=lambda what: did[what])
-            share = did[most] / max(branch.inclusive_ns, 1)
-            how = f" ({share_text(share)} {most})" if share >= _PART else ""
-            named.append(f"{share_text(branch.share)} in {_brief(branch.name)}{how}")
-    below = _brief(rows[0].below)
-    return f"of its sampled time, below {below}: {', '.join(named)}" if named else None
+    return case.answers["top"].facts.main  # type: ignore[no-any-return]
 
 
 def _busy(case: Case) -> list[str]:

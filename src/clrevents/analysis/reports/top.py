@@ -7,11 +7,14 @@ native call. What is wrong with it is not decided here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from clrevents._util import value_classes as attrs
+from clrevents._util.fitting import shortened
+from clrevents._util.words import counted, duration_text, share_text
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.vocabulary import cells
@@ -39,6 +42,14 @@ _ALWAYS: Final = 0.9
 """The share of the time from the first of them to the last sample of all that a thread's own must cover."""
 _MOST: Final = 0.6
 """The share of a method's time in one that it calls, from which on that leads further."""
+_NAMED: Final = 4
+"""How many parts of the main thread's time are named at most."""
+_PART: Final = 0.05
+"""From which share of the time on."""
+_MUCH: Final = 0.2
+"""From which share of a part on it is said what the thread did in it."""
+_WIDTH: Final = 50
+"""Of a name among several; classes and methods are never cut."""
 _MAINS: Final = tuple(f".{name}" for name in MAIN)
 
 
@@ -148,6 +159,23 @@ def branches(samples: Samples) -> list[Branch]:
     ]
 
 
+def divided_text(branches: Sequence[Branch]) -> str | None:
+    """What the main thread's time divides into, in words; None if it does not."""
+    named: list[str] = []
+    for branch in branches[:_NAMED]:
+        if branch.share >= _PART:
+            did = {"compiling": branch.jit_ns, "waiting": branch.waiting_ns}
+            most = max(did, key=lambda what: did[what])
+            share = did[most] / max(branch.inclusive_ns, 1)
+            how = f" ({share_text(share)} {most})" if share >= _MUCH else ""
+            named.append(f"{share_text(branch.share)} in {_brief(branch.name)}{how}")
+    return f"of its sampled time, below {_brief(branches[0].below)}: {', '.join(named)}" if named else None
+
+
+def _brief(method: str) -> str:
+    return shortened(method.partition("(")[0], _WIDTH, "name")
+
+
 @row
 class HotRow(Row):
     """One method or module."""
@@ -221,6 +249,13 @@ class HotRow(Row):
 class TopFacts(SampleFacts):
     """The facts of a top report."""
 
+    time: cells.CodeText | None = column(
+        "How long was recorded, and what shares are of; null for other events than samples by time."
+    )
+    main: cells.CodeText | None = column(
+        "What the main thread's time divides into, and whether it compiled or waited there; null without `branches`."
+    )
+
 
 @parameters
 class TopParameters(SampleParameters):
@@ -234,7 +269,7 @@ class TopParameters(SampleParameters):
 
 @answer(
     name="top",
-    summary="used event total samples processors advice",
+    summary="time main used event total samples processors advice",
 )
 class TopReport(Answer[TopFacts]):
     """The methods or modules with the most time, or with the most of another event's weight.
@@ -280,6 +315,7 @@ class TopCollector(SampleCollector[TopReport]):
 
     def answer(self, collected: CollectedSamples) -> TopReport:
         """Make the answer of all samples."""
+        divides = branches(collected.samples)
         still = collected.context.summed(StandingThread, standing(collected.samples))
         number: int | Metric | None = len(still) if collected.samples.state is not None else None
         lost = sum(hole.count for hole in collected.context.troubles.few)
@@ -290,14 +326,14 @@ class TopCollector(SampleCollector[TopReport]):
             number = Metric(None, "count", evidence="sample", reason=UNTOLD)
         report: TopReport = collected.context.answer(
             TopReport,
-            facts=TopFacts(**collected.facts),
+            facts=TopFacts(**collected.facts, time=_time(collected), main=divided_text(divides)),
             metrics={**collected.metrics, "standing": number},
             notes=collected.notes,
             cannot=collected.cannot,
             sample_ns=collected.sample_ns,
             methods=self._table(collected),
             standing=still,
-            branches=collected.context.summed(Branch, branches(collected.samples)),
+            branches=collected.context.summed(Branch, divides),
         )
         return report
 
@@ -326,6 +362,17 @@ class TopCollector(SampleCollector[TopReport]):
 
     def _spelled(self, frame: StackFrame | None) -> str | None:
         return None if frame is None else frame.raw if self._raw else frame.name
+
+
+def _time(collected: CollectedSamples) -> str | None:
+    """How long was recorded, and of what shares are, as sums over threads exceed that."""
+    samples, context = collected.samples, collected.context
+    if not samples.timed or collected.unknown is not None:
+        return None
+    length = max(min(context.window.high, context.duration_ns) - max(context.window.low, 0), 0)
+    what = "processor time of " if samples.on_processor else ""
+    whole = f"{duration_text(samples.total)} of {what}{counted(len(samples.threads), 'thread')}"
+    return f"{duration_text(length)} recorded; shares are of {whole}"
 
 
 def _with_weight(asked: TopParameters) -> TopParameters:

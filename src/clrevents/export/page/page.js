@@ -27,7 +27,8 @@ function head() {
 
 // What is wrong, worst first, each with a link to the answer that shows it.
 function findings() {
-  const { headline, rows } = data.findings;
+  const { opening, headline, rows } = data.findings;
+  at("findings").append(...opening.map((line) => el("p", {}, line)));
   at("findings").append(el("h3", { class: rows.length ? "found" : "clear" }, headline));
   if (!rows.length) return;
   at("findings").append(el("ol", {}, ...rows.map((row) => {

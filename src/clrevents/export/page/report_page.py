@@ -18,7 +18,7 @@ from clrevents._util.version import __version__
 from clrevents._util.words import counted, duration_text, moment_text
 from clrevents.analysis.about.describing import about
 from clrevents.analysis.doctor.diagnosing import asked, diagnosed
-from clrevents.analysis.doctor.diagnosis import MOST, Diagnosis, culprit_text, headline, impact_text
+from clrevents.analysis.doctor.diagnosis import MOST, Diagnosis, culprit_text, headline, impact_text, opening_lines
 from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs, recordable
@@ -239,7 +239,7 @@ def _doubts(answer: Answer[object]) -> bool:
 
 
 def page_findings(diagnosis: Diagnosis) -> dict[str, object]:
-    """What is wrong, worst first, each with the report whose section shows it."""
+    """How the time went by, and what is wrong, worst first, each with the report whose section shows it."""
     rows = [
         {
             "rule": one.rule,
@@ -252,7 +252,8 @@ def page_findings(diagnosis: Diagnosis) -> dict[str, object]:
         }
         for one in diagnosis.found[:MOST]
     ]
-    return {"headline": headline(diagnosis), "rows": rows}
+    opening = [shown_text(line) for line in opening_lines(diagnosis.facts, None)]
+    return {"opening": opening, "headline": headline(diagnosis), "rows": rows}
 
 
 def page_missing(trace: Trace) -> dict[str, object]:

@@ -89,7 +89,7 @@ def fact_lines(answer: Shown, raw: bool = False, every: bool = True) -> list[tup
         if value not in (None, ()):
             unit = f" {column.cell.unit}" if raw and column.cell.unit in ("ns", "bytes") else ""
             text = f"{cell_text(column.cell, value, raw)}{unit}"
-            if text_kind(column.cell) == "name" and not raw:
+            if text_kind(column.cell) == "name" and column.cell.name != "code" and not raw:
                 text = shortened(text, _NAME, "name")
             known[column.name] = heading(column.name, column.cell), text
     names = dict.fromkeys((*answer.summary, *(known if every or not answer.summary else ())))
