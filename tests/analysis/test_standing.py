@@ -12,6 +12,7 @@ from clrevents.testing.builder import TraceBuilder
 ENTER: Final = 0x7010
 SLEEP: Final = 0x8010
 EXTERNAL: Final = 1
+MANAGED: Final = 2
 
 
 def recorded(*stacks: tuple[int, ...] | None, seconds: float = 2.5, moves_at: int = -1) -> TraceBuilder:
@@ -59,3 +60,24 @@ def test_samples_of_an_unknown_runtime_that_never_run_do_not_show_who_stands() -
     text = "samples of this runtime do not show whether a thread ran managed code"
     assert note.message == f"{text}: this time is unknown, and waits are lower bounds"
     assert (report.metrics["standing"].value, report.metrics["standing"].reason) == (None, text)
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "seconds", "found"),
+    [(0, 2.5, True), (2, 2.5, True), (60, 2.5, False), (0, 0.8, False)],
+    ids=["at one address", "elsewhere twice", "in two places", "too short"],
+)
+def test_a_loop_of_one_address_is_no_work(elsewhere: int, seconds: float, found: bool) -> None:
+    builder = shop()
+    for number in range(int(seconds * 100)):
+        # Another place of the same method is another address.
+        builder.thread(7).at((10 + 10 * number) * MS).sample(
+            0x1018 if 0 < number <= elsewhere else 0x1010, kind=MANAGED
+        )
+    trace = traced(builder)
+    report = trace.report("top")
+    assert [(row.thread_id, row.state, row.method) for row in report.standing] == [
+        (7, "running", "Shop.Main()")
+    ] * found
+    assert report.metrics["standing"].value == 0
+    assert {finding.state for finding in trace.doctor("lock.standing")} == {"clear"}

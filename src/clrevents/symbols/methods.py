@@ -150,6 +150,13 @@ class Methods(Summary):
         """Whether all managed code has a name, and there is any."""
         return self.complete and len(self) + len(self.images) > 0
 
+    @property
+    def compiled(self) -> tuple[int, int]:
+        """How many pieces of code were compiled while the program ran, and how many of them are dynamic methods."""
+        flags = self._columns.numbers["MethodFlags"][self._ranges.lives.row]
+        jitted = (flags & np.uint64(MethodFlags.Jitted)) > 0
+        return int(jitted.sum()), int((jitted & ((flags & np.uint64(MethodFlags.Dynamic)) > 0)).sum())
+
     def type_names(self, type_ids: Iterable[int], process_id: int | None = None) -> list[str | None]:
         """The types with these `type_ids` in a program compiled ahead of time; None where no symbol names them.
 

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from typing import Final
 
+import attrs
 import pytest
 
-from analysis.doctor.test_rule_laws import LONG, MS, Facts, S, method, planted, polling, rule_of, waits
+from analysis.doctor.test_rule_laws import (
+    LONG,
+    MS,
+    Facts,
+    S,
+    hot,
+    in_calls,
+    method,
+    planted,
+    polling,
+    rule_of,
+    thread,
+    waits,
+)
 from clrevents.analysis.doctor.diagnosing import verdict
 from clrevents.analysis.doctor.rule import Ailment, Clear, Unknown
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
 
 SICK: Final = Ailment
+READS: Final = hot("Interop.Sys.PRead(SafeHandle, byte*, int, long)")(9 * S)
 
 
 def semaphore(inside: float, threads: int = 5, starts: int = 0) -> Facts:
@@ -60,6 +76,28 @@ def awake(ready: float) -> Facts:
     return {**facts, "threads/threads/ready_ns": [int(ready * ran)]}
 
 
+def circles(state: str) -> Facts:
+    """A thread that every sample shows at one place, in this state."""
+    stands = {"thread_id": 7, "state": state, "stood_ns": LONG, "method": "Shop.Await()"}
+    return {**hot("Shop.Await()")(9 * S), **{f"top/standing/{name}": [value] for name, value in stands.items()}}
+
+
+def listed(number: str, methods: int) -> Facts:
+    """Methods in the list of code of a recording that begins with the program."""
+    made = hot("System.Text.RegularExpressions.Regex..ctor(string)")(MS)
+    return {**made, f"trace.{number}": methods, "startup.runtime_to_program": S}
+
+
+def fired(beneath: int) -> Facts:
+    """A thread of timers that works, but of which no event says how often; its callbacks took so much of a second."""
+    names = ["System.Threading.TimerQueueTimer.Fire(bool)", "System.Threading.ThreadPoolWorkQueue.Dispatch()"]
+    return {
+        **thread("timer", processor_ns=LONG // 100, life_ns=LONG),
+        "top/methods/name": names,
+        "top/methods/inclusive_processor_ns": [beneath, S],
+    }
+
+
 @pytest.mark.parametrize(
     ("rule", "facts", "kind"),
     [
@@ -73,9 +111,31 @@ def awake(ready: float) -> Facts:
         pytest.param("wait.main", hung(lasted=S // 2), Clear, id="only at the end"),
         pytest.param("wait.process", supervised(0), SICK, id="the main thread does not sleep"),
         pytest.param("wait.process", supervised(9 * S), Unknown, id="the main thread sleeps by itself"),
+        pytest.param("cpu.spinning", circles("running"), SICK, id="it circles in one place"),
+        pytest.param("cpu.spinning", circles("native"), Clear, id="it stands in a native call"),
+        pytest.param("cpu.small_reads", {**READS, **in_calls(0.1)}, SICK, id="each read is short"),
+        pytest.param("cpu.small_reads", {**READS, **in_calls(0.01)}, Clear, id="each read is long"),
+        pytest.param("timer.often", fired(S), SICK, id="the workers run callbacks of timers"),
+        pytest.param("timer.often", fired(S // 10), Unknown, id="the workers have other work"),
         pytest.param("wait.polling", awake(1.0), SICK, id="woken often"),
         pytest.param("wait.polling", awake(0.4), Clear, id="seldom woken"),
     ],
 )
 def test_it_tells_them_apart(rule: str, facts: Facts, kind: type) -> None:
     assert isinstance(verdict(planted(facts), rule_of(rule)), kind)
+
+
+@pytest.mark.parametrize(
+    ("rule", "number", "many", "usual"),
+    [("cpu.compiling", "compiled", 60_000, 6_000), ("cpu.making", "dynamic", 2_000, 300)],
+)
+def test_the_list_of_code_tells_what_no_event_does(rule: str, number: str, many: int, usual: int) -> None:
+    for methods, kind in ((many, SICK), (usual, Clear)):
+        case = planted(listed(number, methods))
+        told = {name: answer for name, answer in case.answers.items() if name != "jit"}
+        assert isinstance(verdict(attrs.evolve(case, answers=told), rule_of(rule)), kind)
+        # The JIT's own events tell it better; and before the recording, others may have been compiled.
+        assert isinstance(verdict(case, rule_of(rule)), Clear)
+        metrics = {**told["startup"].metrics, "runtime_to_program": Metric(None, "ns", reason="attached later")}
+        later = {**told, "startup": attrs.evolve(told["startup"], metrics=metrics)}
+        assert isinstance(verdict(attrs.evolve(case, answers=later), rule_of(rule)), Clear)

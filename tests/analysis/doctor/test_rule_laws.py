@@ -154,6 +154,11 @@ def hot(name: str) -> Callable[[int], Facts]:
     }
 
 
+def in_calls(around: float) -> Facts:
+    """How much of the time in the one method passed in managed code."""
+    return {"top/methods/exclusive_ns": [LONG], "top/methods/running_ns": [int(around * LONG)]}
+
+
 def polling(waited: int) -> Facts:
     """Two threads that sleep for a millisecond; samples never see them awake."""
     used = int(0.01 * waited)
@@ -242,6 +247,8 @@ SIZED: Final[Mapping[str, Callable[[int], Facts]]] = {
     "cpu.hot": hot("Shop.Cook()"),
     "cpu.spinning": hot("System.Threading.SpinWait.SpinOnce(int)"),
     "cpu.compiling": hot("[jit]"),
+    "cpu.awaiting": hot("System.Threading.Tasks.Task.RunContinuations(object)"),
+    "cpu.small_reads": lambda ns: {**hot("Interop.Sys.PRead(SafeHandle, byte*, int, long)")(ns), **in_calls(0.1)},
     "cpu.making": hot("System.Text.RegularExpressions.Regex..ctor(string)"),
     "wait.main": lambda ns: {
         **thread("main", life_ns=10 * LONG),

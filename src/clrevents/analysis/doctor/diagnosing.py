@@ -25,7 +25,7 @@ from clrevents.analysis.framework.model.needs import NEVER, ONLY_MACHINE, SeenKi
 from clrevents.analysis.framework.run.answerable import needs_of
 from clrevents.analysis.framework.run.asking import ask, find_report
 from clrevents.analysis.framework.run.report_reading import Asked
-from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.errors import TraceError
 from clrevents.trace import Trace, passes_of
@@ -100,11 +100,14 @@ def doctor(trace: Trace, *rules: str, **window: Unpack[WindowOptions]) -> Diagno
 def diagnosed(trace: Trace, answers: Mapping[str, Answer[Any]], rules: Sequence[Rule] = RULES) -> Diagnosis:
     """A diagnosis from answers that are already there, all about one window of this trace."""
     broken = [Note(BROKEN, "warning", p.message, ("findings",)) for p in passes_of(trace).source_errors()]
-    return concluded(answers, trace_metrics(trace), rules, SeenKinds.in_trace(trace), broken)
+    question = next(answer.question for answer in answers.values())
+    # The list of code says nothing of a part of the time; it is there where samples have been named.
+    whole = question.window == TimeWindow() and "top" in answers and len(question.processes) <= 1
+    return concluded(answers, trace_metrics(trace, whole), rules, SeenKinds.in_trace(trace), broken)
 
 
-def trace_metrics(trace: Trace) -> dict[str, Metric]:
-    """What rules know of the recording itself."""
+def trace_metrics(trace: Trace, code: bool = False) -> dict[str, Metric]:
+    """What rules know of the recording itself, and of all `code` that it lists."""
     scan = passes_of(trace).scan(raising=False)
     metrics = {
         "lost": scan.lost,
@@ -113,6 +116,8 @@ def trace_metrics(trace: Trace) -> dict[str, Metric]:
         "snapshots": int(any(key.name == "GCBulkNode" for key in scan.counts)),
         "events": sum(scan.counts.values()),
     }
+    if code:
+        metrics["compiled"], metrics["dynamic"] = trace.methods.compiled
     return {name: Metric(value, "count") for name, value in metrics.items()}
 
 

@@ -128,7 +128,7 @@ class Case:
         """A metric as `report.metric`, or `trace.metric`."""
         report, _, metric = name.partition(".")
         if report == TRACE:
-            return self.trace[metric]
+            return self.trace.get(metric, _UNASKED)
         answered = self.answers[report].metrics[metric] if self._asked(report) else _UNASKED
         return (
             attrs.evolve(answered, value=answered.low, high=None)

@@ -2,7 +2,8 @@
 
 Adds up what `samples` names and `hot` sorts. Threads that every sample shows at one place have not moved for as long as
 tracing went on, so what holds them up may have begun before. Before .NET 10, samples show who waits for a lock in a
-native call. What is wrong with it is not decided here.
+native call. One that every sample shows at one address of the program's code goes round in a loop of a few
+instructions. What is wrong with it is not decided here.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ _MUCH: Final = 0.2
 _WIDTH: Final = 50
 """Of a name among several; classes and methods are never cut."""
 _MAINS: Final = tuple(f".{name}" for name in MAIN)
+_ONE: Final = 0.99
+"""The share of a thread's samples, from the first at one address to the last, that are there."""
 
 
 @row
@@ -59,7 +62,8 @@ class StandingThread(Row):
 
     thread_id: cells.ThreadId = column("The thread.", importance=0)
     state: cells.Word = column(
-        "`lock`, or `native` for a native call of the method; before .NET 10 that may be a lock, too."
+        "`lock`, or `native` for a native call of the method, which before .NET 10 may be a lock, too; `running` in a "
+        "loop so small that it has one address."
     )
     stood_ns: cells.DurationNs = column("How long it stood there, at least.", importance=0)
     method: cells.CodeName | None = column("The innermost method of the program; null if there is none.", importance=0)
@@ -96,6 +100,25 @@ def standing(samples: Samples, unseen_ns: int = 0) -> list[StandingThread]:
         if state == "lock" or (state == "native" and named and is_own(named[0])):
             own = next((frame.name for frame in named if is_own(frame)), None)
             rows.append(StandingThread(thread_id=thread_id, state=state, stood_ns=stood, method=own))
+    return rows
+
+
+def circling(samples: Samples) -> list[StandingThread]:
+    """Threads that ran at one address of the program's code, in nearly every sample of a second and more: work has
+    several. A loop that calls something may be seen only where the call returns to."""
+    if samples.external is None or samples.address is None:
+        return []
+    rows = []
+    for thread, every in groups(samples.thread, np.flatnonzero(~samples.unsampled & ~samples.external)):
+        addresses, counts = np.unique(samples.address[every], return_counts=True)
+        at = np.flatnonzero(samples.address[every] == addresses[int(counts.argmax())])
+        places = every[at]
+        stood = int(samples.weight[places].sum())
+        thread_id, stack = samples.threads[thread].thread_id, int(samples.stack[places[0]])
+        method = samples.frames[int(samples.values[samples.offsets[stack]])]
+        if thread_id is None or stood < LONG // 2 or len(at) < _ONE * (at[-1] + 1 - at[0]) or not is_own(method):
+            continue
+        rows.append(StandingThread(thread_id=thread_id, state="running", stood_ns=stood, method=method.name))
     return rows
 
 
@@ -293,8 +316,8 @@ class TopReport(Answer[TopFacts]):
 
     methods: ReportTable[HotRow] = table("The methods or modules, most exclusive weight first.")
     standing: ReportTable[StandingThread] = table(
-        "Threads that every sample of the last two seconds or more shows waiting for a lock, or in a native call of "
-        "the program."
+        "Threads that every sample shows at one place of the program: for the last two seconds or more waiting for a "
+        "lock or in a native call, or for any second or more running."
     )
     branches: ReportTable[Branch] = table(
         "What the main thread's time divides into, where samples show Main and not most of it is in one place."
@@ -316,8 +339,9 @@ class TopCollector(SampleCollector[TopReport]):
     def answer(self, collected: CollectedSamples) -> TopReport:
         """Make the answer of all samples."""
         divides = branches(collected.samples)
-        still = collected.context.summed(StandingThread, standing(collected.samples))
-        number: int | Metric | None = len(still) if collected.samples.state is not None else None
+        waiting = standing(collected.samples)
+        still = collected.context.summed(StandingThread, [*waiting, *circling(collected.samples)])
+        number: int | Metric | None = len(waiting) if collected.samples.state is not None else None
         lost = sum(hole.count for hole in collected.context.troubles.few)
         if number == 0 and lost and collected.sample_ns and not standing(collected.samples, lost * collected.sample_ns):
             # Without a sample or two, more threads seem to stand, unless there are too few then to tell.

@@ -27,6 +27,8 @@ KINDS: dict[str, set[str]] = {
     "cpu.spinning": {"spinning"},
     "cpu.compiling": {"slow-start", "runtime-code", "regex-construction"},
     "cpu.making": {"runtime-code", "regex-construction"},
+    "cpu.awaiting": {"many-awaits"},
+    "cpu.small_reads": {"small-reads"},
     "jit.startup": {"slow-start"},
     "jit.churn": {"runtime-code", "regex-construction"},
     "trace.stacks": {"deep-stacks"},

@@ -202,15 +202,17 @@ def _standing(case: Case, limit: float) -> Verdict:
     count = case.cited("top.standing")
     rows = case.rows("top", "standing")
     states, methods, threads = (rows.column(name).tolist() for name in ("state", "method", "thread_id"))
+    waiting = [row for row, state in enumerate(states) if state != "running"]
+    methods, threads = ([values[row] for row in waiting] for values in (methods, threads))
     # One that is in a native call may be there on purpose; of two at once that is less likely. Deadlocks that events
     # show have a rule of their own.
     circle = set(case.rows("locks", "deadlocks").column("thread_id").tolist() if "locks" in case.answers else ())
-    if count.value < limit or ("lock" not in states and len(rows) < 2) or circle.issuperset(threads):
+    if count.value < limit or ("lock" not in states and len(waiting) < 2) or circle.issuperset(threads):
         return Clear(f"{counted(int(count.value), 'thread')} did not move", (count,))
-    stood = case.cells("top", "standing", "stood_ns", range(len(rows)))
+    stood = case.cells("top", "standing", "stood_ns", waiting)
     places = (f"thread {thread} in {method or 'unknown code'}" for thread, method in zip(threads, methods, strict=True))
     what = "waiting for a lock" if "lock" in states else "in a lock or another native call"
-    title = f"{counted(len(rows), 'thread')} never moved, {what}: {', '.join(places)}"
+    title = f"{counted(len(waiting), 'thread')} never moved, {what}: {', '.join(places)}"
     culprit = " and ".join(dict.fromkeys(name for name in methods if name)) or None
     return Ailment(title, stood, (count, stood), None, culprit)
 

@@ -29,6 +29,23 @@ _MAKERS: Final = re.compile(
     r"|Reflection\.Emit\.)"
 )
 """Methods that make code, or what works as code."""
+_AWAITING: Final = re.compile(
+    r"^System\.(?:Runtime\.CompilerServices\.(?:Async|Yield|TaskAwaiter|ConfiguredTask|ConfiguredValueTask|ValueTaskAwaiter)"
+    r"|Threading\.(?:Tasks\.(?!Parallel|TaskReplicator)|ThreadPoolWorkQueue|PortableThreadPool|ExecutionContext"
+    r"|LowLevelLifoSemaphore\.(?!Wait|Block))|Diagnostics\.Debugger\.NotifyOfCross)"
+)
+"""Methods that suspend and continue async methods, without those in which workers wait for that."""
+_FILES: Final = re.compile(
+    r"^(?:Interop\.Sys\.P?(?:Read|Write)\(|System\.IO\.(?:FileStream|RandomAccess|Strategies\.(?!Buffered)\w+)\.(?:P?Read|P?Write))"
+)
+"""Methods between a program and its files, without those that read ahead."""
+_AROUND: Final = 0.04
+"""The part of a read that passes around its system call, if that takes no more than some microseconds."""
+_EACH_NS: Final = 50_000
+"""What a method takes to be compiled, at least."""
+_MANY: Final = 500
+_OFTEN: Final = 50
+"""Dynamic methods in all, and per second: more than a program makes when it starts."""
 _PATH: Final = 0.5
 _MOSTLY: Final = 0.85
 """Where there were too few processors, a program that got less of one is hot if so much of it is in one method."""
@@ -128,12 +145,21 @@ def _hot(case: Case, limit: float) -> Verdict:
 
 def _spinning(case: Case, limit: float) -> Verdict:
     rows = case.rows("top", "methods")
-    spins = [row for row, name in enumerate(rows.column("name").tolist()) if _SPINNING.search(name)]
+    names = rows.column("name").tolist()
+    spins = [row for row, name in enumerate(names) if _SPINNING.search(name)]
     verdict = _spent(case, limit, "spinning took", spins)
+    if isinstance(verdict, Clear):
+        standing = case.rows("top", "standing")
+        columns = (standing.column(name).tolist() for name in ("method", "state"))
+        loops = {method for method, state in zip(*columns, strict=True) if state == "running"}
+        circles = [row for row, name in enumerate(names) if name in loops]
+        what = "a loop of a few instructions, seen at one address only, took"
+        ran = _spent(case, limit, what, circles, culprit=next(iter(loops), None))
+        return ran if loops else verdict
     if not isinstance(verdict, Ailment):
         return verdict
     caller = case.own_kin(_SPINNING.search)
-    loops = [row for row, name in enumerate(rows.column("name").tolist()) if name == caller]
+    loops = [row for row, name in enumerate(names) if name == caller]
     loop = case.cells("top", "methods", "inclusive_processor_ns", loops)
     # The loop around it waits, too, also where what it calls was inlined.
     if verdict.impact.value < _LOOP * loop.value:
@@ -149,7 +175,26 @@ def _compiling(case: Case, limit: float) -> Verdict:
     roles = case.rows("threads", "threads").column("role").tolist()
     foreground = [row for row, name in enumerate(names) if name == "[jit]"]
     background = [row for row, role in enumerate(roles) if role == "tiering"]
-    return _spent(case, limit, "compilation took", foreground, background)
+    return _uncounted(case, limit) or _spent(case, limit, "compilation took", foreground, background)
+
+
+def _since_start(case: Case, name: str) -> int:
+    """How many methods were compiled, where nothing but their list tells of it: 0 if that may be of before."""
+    started = case.value("startup.runtime_to_program") is not None
+    return (case.value(f"trace.{name}") or 0) if started and case.coverage("jit") == "none" else 0
+
+
+def _uncounted(case: Case, limit: float) -> Verdict | None:
+    """By how many methods were compiled, where no event says how long that took."""
+    number, whole = _since_start(case, "compiled"), case.cited(_ALL_NS)
+    least = number * _EACH_NS
+    if least < limit:
+        return None
+    cost = Cited("trace.compiled", least, "ns", side="at least ")
+    title = f"{counted(number, 'method')} were compiled: {cost.text} of processor time, at {_EACH_NS // 1000} µs each"
+    culprit = case.caller(limit, "inclusive_processor_ns")
+    share = min(least / max(whole.value, 1), 1.0)
+    return Ailment(title, cost, (case.cited("trace.compiled"), whole), share, culprit)
 
 
 def _making(case: Case, limit: float) -> Verdict:
@@ -162,10 +207,42 @@ def _making(case: Case, limit: float) -> Verdict:
     whole = case.cited(_ALL_NS)
     share = part.value / max(whole.value, 1)
     title = f"{part.text} of processor time, {share_text(share)} of all, went into making code while the program runs"
+    many = _since_start(case, "dynamic")
+    if worst is not None and part.value < limit and many >= _MANY and case.per_second(many) >= _OFTEN:
+        # Each is compiled when it is first called, under no maker's name.
+        cost = Cited("trace.dynamic", many * _EACH_NS, "ns", side="at least ")
+        title = f"{many:,} methods were made while the program ran, {case.per_second(many):,.0f} per second"
+        return Ailment(title, cost, (case.cited("trace.dynamic"), part), None, case.own_kin(_MAKERS.search))
     if worst is None or part.value < limit:
         return Clear(title, (part, whole))
     name = rows.column("name").tolist()[worst]
     return Ailment(f"{title}, in {name.partition('(')[0]}", part, (part, whole), share, case.own_kin(name.__eq__))
+
+
+def _awaiting(case: Case, limit: float) -> Verdict:
+    rows = case.rows("top", "methods")
+    names, used = rows.column("name").tolist(), rows.numbers("inclusive_processor_ns")
+    verdict = _spent(
+        case,
+        limit,
+        "suspending and continuing async methods took",
+        [row for row, name in enumerate(names) if _AWAITING.match(name)],
+    )
+    own = [row for row, name in enumerate(names) if is_own_name(name)]
+    if isinstance(verdict, Ailment) and own:
+        return attrs.evolve(verdict, culprit=names[max(own, key=lambda row: used[row])])
+    return verdict
+
+
+def _pieces(case: Case, limit: float) -> Verdict:
+    rows = case.rows("top", "methods")
+    calls = [row for row, name in enumerate(rows.column("name").tolist()) if _FILES.match(name)]
+    verdict = _spent(case, limit, "reading and writing files took", calls)
+    took, ran = (int(rows.numbers(f"{name}_ns")[calls].sum()) for name in ("exclusive", "running"))
+    if not isinstance(verdict, Ailment) or ran < _AROUND * took:
+        return Clear(verdict.title, verdict.evidence)  # type: ignore[union-attr]
+    title = f"{verdict.title}, {share_text(ran / took)} of it around the system calls: each moves little"
+    return attrs.evolve(verdict, title=title, culprit=case.own_kin(_FILES.match))
 
 
 def _spent(
@@ -252,7 +329,7 @@ RULES: Final = (
         Threshold(0.1, "10 % of the processor time, and 500 ms", "our judgement", ((_ALL_NS, 0.1),), _LEAST_NS),
         "Threads that spin take the processor from the one that they wait for.",
         "Wait with what blocks, hold locks for less long, or run fewer threads than processors.",
-        "the waits are short, and processors are free.",
+        "the waits are short, and processors are free; a loop at one address may call one tiny method, and count.",
         "callers {file} '*Spin*'",
         _spinning,
         "counted",
@@ -271,7 +348,7 @@ RULES: Final = (
         "jit {file}",
         _compiling,
         "counted",
-        also=("top", "jit"),
+        also=("top", "jit", "startup"),
         remedies=(MADE,),
         need=_COUNTED,
         cost="processor",
@@ -287,6 +364,36 @@ RULES: Final = (
         "callers {file} '*Regex..ctor*'",
         _making,
         "counted",
+        also=("top", "jit", "startup"),
+        need=_COUNTED,
+        cost="processor",
+    ),
+    Rule(
+        "cpu.awaiting",
+        "Does awaiting use much of the processor time?",
+        ("threads.processor_total",),
+        Threshold(0.4, "40 % of the processor time, and 500 ms", "our judgement", ((_ALL_NS, 0.4),), _LEAST_NS),
+        "Each await that suspends allocates, queues, and wakes a worker: more than a small piece of work takes.",
+        "Await larger pieces: read into a buffer, process batches, and return what is there already as a ValueTask.",
+        "what is awaited does come in such small pieces.",
+        "top {file}",
+        _awaiting,
+        "counted",
+        also=("top",),
+        need=_COUNTED,
+        cost="processor",
+    ),
+    Rule(
+        "cpu.small_reads",
+        "Are files read or written in small pieces?",
+        ("threads.processor_total",),
+        Threshold(0.25, "25 % of the processor time, and 500 ms", "our judgement", ((_ALL_NS, 0.25),), _LEAST_NS),
+        "Each call of the system takes as long as to copy some kilobytes.",
+        "Read through a buffer: a FileStream with a bufferSize of 4096 or more, a BufferedStream, or larger arrays.",
+        "the pieces lie far from one another in the file.",
+        "callers {file} '*Read*'",
+        _pieces,
+        "inferred",
         also=("top",),
         need=_COUNTED,
         cost="processor",

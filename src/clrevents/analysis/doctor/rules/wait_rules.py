@@ -33,25 +33,32 @@ _AT_WORK: Final = ("pool_worker", "pool_io", "pool_wait", "pool_gate", "timer")
 _SIGNALS: Final = ".NET Sig"
 """How the name of the thread begins on which handlers of signals run."""
 _STANDS: Final = 0.95
+_STOPPED: Final = 0.8
 _LOST: Final = "Look who must complete the task, and what may keep it from that, such as an exception that is caught."
 _MOSTLY: Final = 0.5
 _TURNS: Final = ("System.Threading.SemaphoreSlim.Wait", "System.Threading.WaitHandle.Wait")
 """How methods begin in which a thread waits for its turn, or for something to do."""
 _NONE: Final = 0.15
 _WHOLE: Final = 0.05
-"""So near to a whole number is how many hold places, on average, where none is ever free."""
+_LATE: Final = 0.15
+"""So near to a whole number, below or above, is how many hold places, on average, where none is ever free."""
+_NEARLY: Final = 0.9
 _LEAVES: Final = 0.97
 _MOST: Final = 0.6
 _TOGETHER: Final = 10_000_000
 _AWHILE: Final = 50_000_000
 _BEFORE_END: Final = 0.95
 """Later than that, a program lets all go because it ends."""
+_AWAKE: Final = 0.2
+"""No more of that time is for what it does between two sleeps."""
 _WOKEN: Final = 0.7
 """So much of the time that it runs, a thread waits for a processor that wakes only to sleep again: each time once."""
 _SPENT: Final = (0.006, 0.03)
 """What a thread that sleeps for a millisecond again and again uses of a processor."""
 _BY_TIMERS: Final = 0.003
 """Less of a processor is used by a thread that wakes rarely."""
+_FIRE: Final = "System.Threading.TimerQueueTimer.Fire("
+_DISPATCH: Final = "System.Threading.ThreadPoolWorkQueue.Dispatch("
 
 
 def _process(case: Case, limit: float) -> Verdict:
@@ -154,13 +161,13 @@ def _for_others(case: Case, method: str) -> bool:
     others = (_at(there, moments)[:-1] - number)[number > 0]
     while_any = max(int(lasted[number > 0].sum()), 1)
     shares = np.bincount(others, weights=lasted[number > 0]) / while_any
-    fit = int(shares.argmax()) if shares.max() >= _MOST else 0
+    fit = int(shares.argmax()) if shares.max() >= _NEARLY else 0
     tops = case.rows("top", "methods")
     was_in = int(tops.numbers("inclusive_ns")[np.array(tops.column("name").tolist()) == method].sum())
     inside = (was_in - int((end - start).sum())) / while_any
-    # Who never leaves the method does everything in it.
-    if was_in < _LEAVES * (ends - begins).sum() and abs(inside - round(inside)) <= _WHOLE:
-        fit = round(inside)
+    # Who never leaves the method does everything in it; others seem to be in it for longer where processors are busy.
+    if was_in < _LEAVES * (ends - begins).sum():
+        fit = round(inside) if -_WHOLE <= inside - round(inside) <= _LATE else 0
     if shares[0] <= _NONE and 0 < fit <= len(threads) / 2:
         return True
     let_go = np.sort(end)
@@ -200,12 +207,12 @@ def _polling(case: Case, limit: float) -> Verdict:
     for row, (kind, method) in enumerate(zip(kinds, methods, strict=True)):
         if kind != "sleep" or method not in slept or method not in at or not is_own_name(method) or waited[row] < limit:
             continue
-        # Who does nothing but sleep for a moment uses the processor for it, though samples see it asleep always, or
-        # else on its way into the next sleep; and it waits for a processor as often as it wakes.
+        # Who does nothing but sleep for a moment uses the processor for that: samples see it in Sleep. And it waits for
+        # a processor as often as it wakes.
         share, sleepers = used[at[method]] / waited[row], list(slept[method])
         less = tops.numbers("inclusive_ns")[at[method]] / waited[row] - 1
         woken = ready[sleepers].sum() >= _WOKEN * ran[sleepers].sum()
-        if _SPENT[0] <= share <= _SPENT[1] and less <= 0.06 and woken:
+        if _SPENT[0] <= share <= _SPENT[1] and less <= _AWAKE * share and woken:
             polled.append(row)
     total = case.cells("waits", "methods", "waited_ns", polled)
     if not polled:
@@ -228,14 +235,29 @@ def _timers(case: Case, limit: float) -> Verdict:
     title = f"the thread of timers used {share_text(share)} of a processor, for {used.text}"
     if woken:
         title += f", and woke {counted(woken, 'time')}, {case.per_second(woken):,.0f} times per second"
+    evidence: tuple[Cited, ...] = (used, lived)
     if case.per_second(woken) < limit:
-        if not woken and share >= _BY_TIMERS:
+        if woken or share < _BY_TIMERS:
+            return Clear(title, evidence)
+        fired = _fired(case)
+        if fired is None:
             return Unknown(f"{title}; how often it woke is told from .NET 9 on")
-        return Clear(title, (used, lived))
-    called = case.own_kin(re.compile(r"System\.Threading\.TimerQueueTimer\.Fire\b").match, "own_callee")
+        title += f", and {fired.text} of processor time of the pool's workers were for what it started"
+        evidence = *evidence, fired
+    called = case.own_kin(lambda name: name.startswith(_FIRE), "own_callee")
     # It is woken once for all that are due.
-    fired = Cited("waits.count", woken, "count", side="at least ")
-    return Ailment(title, fired, (used, lived), None, called, nameless="no sample shows what timers call")
+    cost = Cited("waits.count", woken, "count", side="at least ") if woken else used
+    return Ailment(title, cost, evidence, None, called, nameless="no sample shows what timers call")
+
+
+def _fired(case: Case) -> Cited | None:
+    """The processor time beneath timers, if that is half of what the pool's workers used to work."""
+    rows = case.rows("top", "methods")
+    names, used = rows.column("name").tolist(), rows.numbers("inclusive_processor_ns")
+    fire, dispatch = ([row for row, name in enumerate(names) if name.startswith(of)] for of in (_FIRE, _DISPATCH))
+    if not fire or used[fire].sum() < _MOSTLY * used[dispatch].sum():
+        return None
+    return case.cells("top", "methods", "inclusive_processor_ns", fire)
 
 
 def _main(case: Case, limit: float) -> Verdict:
@@ -276,11 +298,13 @@ def _forever(case: Case, limit: float) -> Verdict | None:
             return None
     main = {thread for thread, role in zip(threads.column("thread_id").tolist(), roles, strict=True) if role == "main"}
     lasted, ends = waits.numbers("duration_ns"), waits.numbers("start_ns") + waits.numbers("duration_ns")
+    # A program that is ended, ends before the recording does.
+    last = max(int(ends.max(initial=0)) - _AWHILE, _STOPPED * case.window_ns)
     columns = (waits.column(name).tolist() for name in ("thread_id", "kind"))
     ever = [
         row
         for row, (thread, kind) in enumerate(zip(*columns, strict=True))
-        if thread in main and kind == "task" and lasted[row] >= limit and ends[row] >= _BEFORE_END * case.window_ns
+        if thread in main and kind == "task" and lasted[row] >= limit and ends[row] >= last
     ]
     if not ever:
         return None

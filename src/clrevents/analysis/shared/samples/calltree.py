@@ -204,6 +204,7 @@ def joined_samples(each: Sequence[Samples]) -> Samples:
         state=None,
         cut=np.concatenate([np.zeros(len(one), np.bool_) if one.cut is None else one.cut for one in each]),
         unawaited=None,
+        address=None,
     )
 
 

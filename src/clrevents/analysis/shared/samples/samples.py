@@ -183,6 +183,8 @@ class Samples:
     """Which have as many frames as a runtime writes: their callers further out are missing. None if none has."""
     unawaited: NDArray[np.bool_] | None = None
     """Which end in a dispatcher of async methods, because it is unknown what awaits these. None if none does."""
+    address: NDArray[np.uint64] | None = None
+    """The innermost address of each sample of the profiler, 0 without a stack; None for other events."""
     counted: Divided | None = None
     """What the operating system counted of their threads' processor time, divided among them; None if it did not."""
 
@@ -367,6 +369,7 @@ class Samples:
             state=None if self.state is None else self.state[kept],
             cut=None if self.cut is None else self.cut[kept],
             unawaited=None if self.unawaited is None else self.unawaited[kept],
+            address=None if self.address is None else self.address[kept],
             counted=None if self.counted is None else self.counted.only(kept, len(self)),
         )
 
@@ -858,7 +861,16 @@ def name_samples(
         off_processor=weighed.away,
         cut=cut if cut.any() else None,
         unawaited=unawaited if unawaited.any() else None,
+        address=None if state is None or weighed.away else _innermost(stacks, rows.stack_id),
     )
+
+
+def _innermost(stacks: AddressStacks, ids: Ints) -> NDArray[np.uint64]:
+    arrays = stacks.arrays
+    known = np.isin(ids, arrays.ids[np.diff(arrays.offsets) > 0])
+    addresses = np.zeros(len(ids), dtype=np.uint64)
+    addresses[known] = arrays.addresses[arrays.offsets[np.searchsorted(arrays.ids, ids[known])]]
+    return addresses
 
 
 def _unawaited(merged: MergedStacks) -> NDArray[np.bool_]:
