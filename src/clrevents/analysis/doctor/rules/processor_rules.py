@@ -151,11 +151,10 @@ def _spinning(case: Case, limit: float) -> Verdict:
     if isinstance(verdict, Clear):
         standing = case.rows("top", "standing")
         columns = (standing.column(name).tolist() for name in ("method", "state"))
-        loops = {method for method, state in zip(*columns, strict=True) if state == "running"}
-        circles = [row for row, name in enumerate(names) if name in loops]
+        circling = {method for method, state in zip(*columns, strict=True) if state == "running"}
+        circles = [row for row, name in enumerate(names) if name in circling]
         what = "a loop of a few instructions, seen at one address only, took"
-        ran = _spent(case, limit, what, circles, culprit=next(iter(loops), None))
-        return ran if loops else verdict
+        return _spent(case, limit, what, circles, culprit=names[circles[0]]) if circles else verdict
     if not isinstance(verdict, Ailment):
         return verdict
     caller = case.own_kin(_SPINNING.search)
@@ -192,7 +191,13 @@ def _uncounted(case: Case, limit: float) -> Verdict | None:
         return None
     cost = Cited("trace.compiled", least, "ns", side="at least ")
     title = f"{counted(number, 'method')} were compiled: {cost.text} of processor time, at {_EACH_NS // 1000} µs each"
-    culprit = case.caller(limit, "inclusive_processor_ns")
+    rows = case.rows("top", "methods")
+    columns = rows.column("name").tolist(), rows.numbers("inclusive_processor_ns").tolist()
+    # The innermost of the program's methods that may have called as much.
+    above = min(
+        ((ns, name) for name, ns in zip(*columns, strict=True) if ns >= limit and is_own_name(name)), default=None
+    )
+    culprit = None if above is None else above[1]
     share = min(least / max(whole.value, 1), 1.0)
     return Ailment(title, cost, (case.cited("trace.compiled"), whole), share, culprit)
 
