@@ -192,12 +192,9 @@ def _uncounted(case: Case, limit: float) -> Verdict | None:
     cost = Cited("trace.compiled", least, "ns", side="at least ")
     title = f"{counted(number, 'method')} were compiled: {cost.text} of processor time, at {_EACH_NS // 1000} µs each"
     rows = case.rows("top", "methods")
-    columns = rows.column("name").tolist(), rows.numbers("inclusive_processor_ns").tolist()
+    took = zip(rows.numbers("inclusive_processor_ns").tolist(), rows.column("name").tolist(), strict=True)
     # The innermost of the program's methods that may have called as much.
-    above = min(
-        ((ns, name) for name, ns in zip(*columns, strict=True) if ns >= limit and is_own_name(name)), default=None
-    )
-    culprit = None if above is None else above[1]
+    culprit = min(((ns, name) for ns, name in took if ns >= limit and is_own_name(name)), default=(0, None))[1]
     share = min(least / max(whole.value, 1), 1.0)
     return Ailment(title, cost, (case.cited("trace.compiled"), whole), share, culprit)
 
