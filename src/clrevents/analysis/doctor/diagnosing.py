@@ -35,7 +35,7 @@ BROKEN: Final = "broken-event-source"
 QUESTION: Final = "What is wrong with this program?"
 _PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {"gc": {"callers": True, "hints": True, "kept": True}}
 """What rules want to know beyond what a report says by itself."""
-_UNREAD: Final[Mapping[str, Mapping[str, Any]]] = {"startup": {"raw": True}}
+_UNREAD: Final[Mapping[str, Mapping[str, Any]]] = {"startup": {"raw": True}, "jit": {"raw": True}}
 """What they do not want to know: how C# writes the names of all that was loaded."""
 _UNITS: Final = ("ns", "bytes", "count")
 _LITTLE: Final = 0.1

@@ -363,14 +363,14 @@ class TopCollector(SampleCollector[TopReport]):
 
     def _table(self, collected: CollectedSamples) -> ReportTable[HotRow]:
         samples = collected.samples
-        rows = hottest(samples, self._by)
+        rows, total = hottest(samples, self._by), samples.total
         values: dict[str, Cells] = {
             "name": [hot.raw for hot in rows] if self._raw else telling_names(rows),
             "module": [hot.module or None for hot in rows],
             "kind": [hot.kind for hot in rows],
             "reason": [hot.reason for hot in rows],
             "samples": [hot.samples for hot in rows],
-            "share": [_share(hot.exclusive, samples.total) for hot in rows],
+            "share": [_share(hot.exclusive, total) for hot in rows],
             "running_ns": [hot.running for hot in rows],
             "waiting_ns": [hot.waiting for hot in rows],
             "external_ns": [hot.external for hot in rows],

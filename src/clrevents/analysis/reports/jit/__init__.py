@@ -18,7 +18,7 @@ from clrevents.analysis.framework.model.declaration import RAW, ReportDeclaratio
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, Metric, count_of, size_of, time_of
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import Array, Gathered, Mask, grouped, nulled
 from clrevents.analysis.reports.jit.jit_methods import (
     BEGIN,
@@ -210,32 +210,29 @@ class CompilationSums:
         groups = grouped(self._counted, self._keys.__getitem__)
         if only_never:
             groups = {key: rows for key, rows in groups.items() if key in self._never}
-        of = self._values("method", "module", "tier", "start_ns", "end_ns", "il_bytes", "native_bytes", "rejected")
-        rows_of_methods = []
-        for key, rows in groups.items():
-            first, last = rows[0], rows[-1]
-            rows_of_methods.append(
-                JittedMethod(
-                    method=of["method"][last],
-                    module=of["module"][last],
-                    compilations=self._count("compilations", rows),
-                    rejits=self._count("rejits", rows),
-                    tiers=tuple(tier for row in rows if (tier := of["tier"][row]) is not None),
-                    ready_ns=tuple(end for row in rows if (end := of["end_ns"][row]) is not None),
-                    compile_ns=self._took.sum(rows),
-                    background_ns=self._took_in_background.sum(rows),
-                    il_bytes=of["il_bytes"][last],
-                    native_bytes=of["native_bytes"][last],
-                    inlined=self._inlined.sum(rows),
-                    not_inlined=self._not_inlined.sum(rows),
-                    never_tiered_up=key in self._never,
-                    rejected=any(of["rejected"][row] for row in rows),
-                    first_ns=of["end_ns"][first] if of["start_ns"][first] is None else of["start_ns"][first],
-                    method_id=key[0],
-                )
-            )
-        rows_of_methods.sort(key=lambda method: (-(method.compile_ns or 0), method.method or ""))
-        return self._context.table(JittedMethod, rows_of_methods)
+        of = self._values("method", "tier", "start_ns", "end_ns", "rejected")
+        took = {key: self._took.sum(rows) for key, rows in groups.items()}
+        keys = sorted(groups, key=lambda key: (-(took[key] or 0), of["method"][groups[key][-1]] or ""))
+        every = [groups[key] for key in keys]
+        # As they were at last.
+        last = np.array([rows[-1] for rows in every], dtype=np.int64)
+        first_ns = ((of["start_ns"][rows[0]], of["end_ns"][rows[0]]) for rows in every)
+        columns: dict[str, Cells] = {
+            **{name: self._listed.column(name).take(last) for name in ("method", "module", "il_bytes", "native_bytes")},
+            "compilations": [self._count("compilations", rows) for rows in every],
+            "rejits": [self._count("rejits", rows) for rows in every],
+            "tiers": [tuple(tier for row in rows if (tier := of["tier"][row]) is not None) for rows in every],
+            "ready_ns": [tuple(end for row in rows if (end := of["end_ns"][row]) is not None) for rows in every],
+            "compile_ns": [took[key] for key in keys],
+            "background_ns": list(map(self._took_in_background.sum, every)),
+            "inlined": list(map(self._inlined.sum, every)),
+            "not_inlined": list(map(self._not_inlined.sum, every)),
+            "never_tiered_up": [key in self._never for key in keys],
+            "rejected": [any(of["rejected"][row] for row in rows) for rows in every],
+            "first_ns": [end if start is None else start for start, end in first_ns],
+            "method_id": [key[0] for key in keys],
+        }
+        return self._context.table(JittedMethod, columns)
 
     def tiers(self) -> ReportTable[TierTotal]:
         """By tier, most compilations first."""

@@ -30,7 +30,7 @@ from clrevents.analysis.gathering.groups import (
     matched,
     nulled,
 )
-from clrevents.analysis.shared.events.event_spans import EventSpans, compilations, inside
+from clrevents.analysis.shared.events.event_spans import EventSpans, compilations, inside, tier_name
 from clrevents.schema.runtime_flags import MethodFlags, OptimizationTier, TieredCompilationFlags
 from clrevents.symbols.display_names import display_name, raw_name
 
@@ -272,7 +272,7 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
     columns: dict[str, Sequence[object]] = {
         "method": [shown(*text) for text in texts],
         "module": _modules(context, jitted.either("ModuleID"), jitted.low_ns),
-        "tier": [str(MethodFlags(f).tier) if end else None for f, end in zip(flags.tolist(), loaded, strict=True)],
+        "tier": [tier_name(f) if end else None for f, end in zip(flags.tolist(), loaded, strict=True)],
         "version": nulled(version, loaded),
         "background": _background(rows, jitted, version, flags),
         "thread_id": nulled(jitted.thread, jitted.known("thread_id")),

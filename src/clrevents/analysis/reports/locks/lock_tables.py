@@ -248,7 +248,7 @@ class LockTables:
         # Once, for each lock, thread and method asks about its own rows.
         self._bounds = starts, ends = spans.bounds()
         self._open = spans.open
-        self._names = BlockingMethods(
+        self._names = BlockingMethods.of_reading(
             context,
             np.concatenate((self.stacks, runs.stack_id)),
             np.concatenate((starts, runs.first)),
@@ -636,7 +636,7 @@ class LockTables:
     @cached_property
     def _entering(self) -> Mask:
         """Which runs of samples do."""
-        states = self._names.states().leaf_state[self._names.of[len(self.contended) :]]
+        states = self._names.states.leaf_state[self._names.of[len(self.contended) :]]
         return np.asarray((states == STATES.index("lock")) & (self.runs.type == EXTERNAL))
 
     def entering(self) -> tuple[int, int] | None:

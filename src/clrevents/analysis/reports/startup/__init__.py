@@ -42,7 +42,7 @@ from clrevents.analysis.reports.startup.course import (
     method_texts,
 )
 from clrevents.analysis.reports.startup.main_method import depths
-from clrevents.analysis.shared.events.event_spans import EventSpans
+from clrevents.analysis.shared.events.event_spans import EventSpans, tier_name
 from clrevents.schema.runtime_flags import MethodFlags
 from clrevents.symbols.display_names import type_name
 
@@ -175,6 +175,7 @@ class StartupReport(Answer[StartupFacts]):
     lookups: ReportTable[CodeLookup] = table("Which precompiled code was looked up.", bulk=True)
 
 
+_DYNAMIC: Final = int(MethodFlags.Dynamic)
 _REJECTED: Final = int(MethodFlags.ProfilerRejectedPrecompiledCode | MethodFlags.ReadyToRunRejectedPrecompiledCode)
 
 
@@ -189,7 +190,7 @@ def compilation_table(start: Start) -> ReportTable[StartupCompilation]:
             "method": start.compiled,
             "module": [start.modules.name(module) for module in spans.either("ModuleID").tolist()],
             "compile_ns": nulled(spans.high_ns - spans.low_ns, spans.closed),
-            "tier": [str(MethodFlags(flag).tier) if end else None for flag, end in tiers],
+            "tier": [tier_name(flag) if end else None for flag, end in tiers],
             "precompiled": precompiled(start, spans, bits),
             **start.times(spans, start.owned[0]),
         },
@@ -210,7 +211,7 @@ def precompiled(start: Start, spans: EventSpans, bits: Ints) -> list[str | None]
         before = [hit for at, hit in looked.get(method, ()) if at <= place]
         if flag & _REJECTED:
             outcomes.append("rejected")
-        elif flag & MethodFlags.Dynamic:
+        elif flag & _DYNAMIC:
             # It is looked up like any other.
             outcomes.append("dynamic")
         elif not len(lookups):

@@ -196,7 +196,7 @@ def kernel_threads(context: Context, feed: KernelFeed, reasons: RuntimeReasons) 
     """All threads that were switched or sampled; `reasons` are why they waited, as far as the runtime tells."""
     away, samples = feed.switches.finish(context), feed.samples(context)
     names = BlockingMethods(context, away.stack_id, away.start, away.thread, False)
-    states = names.states()
+    states = names.states
     whys = [why_away(names.frames(stack)) for stack in range(len(names.managed))]
     doings = [_doing(why, states, stack) for stack, why in enumerate(whys)]
     moments = {

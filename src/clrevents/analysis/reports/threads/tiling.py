@@ -90,7 +90,7 @@ def proven(kinds: Sequence[Sequence[Piece]]) -> list[Piece]:
         for piece in sorted(pieces, key=lambda one: (one.start, one.end)):
             start = piece.start if reach is None else max(piece.start, reach)
             if start < piece.end:
-                parts += without(attrs.evolve(piece, start=start), proved)
+                parts += without(Piece(start, piece.end, piece.doing, piece.soft), proved)
                 reach = piece.end
         proved = sorted([*proved, *parts], key=lambda one: one.start)
     return proved

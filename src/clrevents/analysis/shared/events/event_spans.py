@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, Protocol, Self, TypeVar
 
 import numpy as np
@@ -161,6 +161,12 @@ def paired(begins: Gathered, ends: Gathered, keys: Sequence[str], needless: Mask
     alone[second] = False
     begin = np.concatenate((np.arange(len(begins)), np.full(int(alone.sum()), NONE)))
     return EventSpans(begins, ends, begin, np.concatenate((end_of, np.flatnonzero(alone)))).ordered()
+
+
+@lru_cache
+def tier_name(flags: int) -> str:
+    """The tier of code, by its method's flags."""
+    return str(MethodFlags(flags).tier)
 
 
 def compilations(begins: Gathered, loads: Sequence[Gathered]) -> EventSpans:

@@ -9,14 +9,16 @@ and all in NativeAOT programs. Knows no waits and no times.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from typing import Final, Literal, TypeAlias, get_args
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, Final, Literal, TypeAlias, get_args
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.model.collector import Context, LateNaming
 from clrevents.analysis.gathering.groups import Array, Interned, Ints
 from clrevents.analysis.gathering.merged_stacks import (
     NATIVE_CALL,
@@ -302,6 +304,9 @@ TRACING: Final = ("System.Diagnostics.Tracing.", "System.Threading.Tasks.TplEven
 """How those begin that write events."""
 
 
+_OF_READING: Final[WeakKeyDictionary[LateNaming, dict[Hashable, BlockingMethods]]] = WeakKeyDictionary()
+
+
 class BlockingMethods:
     """Names for many stacks at once, each as of one moment on one thread. They are asked for by place.
 
@@ -342,6 +347,16 @@ class BlockingMethods:
         self.managed = np.array([bool(managed[self._frames(s)].any()) for s in range(count)], dtype=bool)
         """Which stacks hold managed code, of a recording that tells."""
 
+    @classmethod
+    def of_reading(cls, context: Context, *asked: Any) -> BlockingMethods:
+        """The same for all reports of a reading that ask for the same stacks."""
+        known = _OF_READING.setdefault(context.names, {})
+        key = context.process_id, *(one.tobytes() if isinstance(one, np.ndarray) else one for one in asked)
+        if key not in known:
+            known[key] = cls(context, *asked)
+        return known[key]
+
+    @cached_property
     def states(self) -> StackStates:
         """What leaves say about each stack."""
         merged = self._merged
