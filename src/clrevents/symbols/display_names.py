@@ -48,7 +48,10 @@ CACHED: Final = 1 << 12
 _OPEN: Final = "[<("
 _SHUT: Final = "]>)"
 _MARKS: Final = re.compile(r"[][<>(),+]")
+_BRACKET: Final = re.compile(r"[][<>()]")
 _SQUARE: Final = re.compile(r"[][]")
+_GENERATED: Final = re.compile(r"[][`+<$]")
+"""What a type's name has that needs a closer look: nested, generic, or made by a compiler."""
 _ARITY: Final = re.compile(r"`(\d{1,4})")
 # After the `<…>` of a generated name: `d__3` a state machine, `b__0_1` a lambda, `g__Name|4_0` a local function,
 # `c__DisplayClass3_0` captured variables. `c__async0`, `c__Iterator0`, `c__AnonStorey1` and `m__2` are Mono's.
@@ -84,6 +87,8 @@ class TypeName:
 def type_name(text: str, depth: int = 0) -> TypeName:
     """A declaring type, as in method events: namespace, `+` between nested types, all arguments at the end."""
     if len(text) > LONGEST or depth > DEPTH:
+        return TypeName((text,), ())
+    if not _GENERATED.search(text):
         return TypeName((text,), ())
     body, arguments = _split_arguments(text)
     left = list(arguments)
@@ -173,8 +178,8 @@ def made_up(name: str, depth: int = 0) -> MadeUp | None:
 
 def split_top(text: str, separator: str) -> list[str]:
     """Split at a comma or plus where no bracket is open; unmatched closing brackets are ignored."""
-    if separator not in text:
-        return [text]
+    if not _BRACKET.search(text):
+        return text.split(separator)
     pieces: list[str] = []
     open_ = begin = 0
     for mark in _MARKS.finditer(text):
@@ -363,14 +368,22 @@ def display_name(namespace: str, name: str, signature: str) -> str:
         shown = f"{owner.closure}.{name}"
     elif owner.closure_of and name.startswith("<>"):
         shown = f"{owner.closure_of}.{shown}"
-    parameters = _top_parameters(signature)
+    text = _signature(signature, owner.arguments if "!" in signature else ())
+    return f"{owner.text()}.{shown}{text}" if namespace else f"{shown}{text}"
+
+
+@lru_cache(CACHED)
+def _signature(text: str, arguments: tuple[str, ...]) -> str:
+    """The type parameters and the parameters of a method, of a type with these arguments: `<M0>(int, List<M0>)`."""
     generics = ""
-    if signature.startswith(("generic ", "instance generic ")):
-        passed_by_reference = [int(n) for bangs, n in _PARAMETER.findall(signature) if len(bangs) == 2]
-        count = min(max(passed_by_reference) + 1, 64) if passed_by_reference else 0
-        generics = f"<{', '.join(f'M{i}' for i in range(count))}>"
-    text = "" if parameters is None else f"({', '.join(_display(p, owner.arguments, 0) for p in parameters)})"
-    return f"{owner.text()}.{shown}{generics}{text}" if namespace else f"{shown}{generics}{text}"
+    if text.startswith(("generic ", "instance generic ")):
+        own = [int(number) for bangs, number in _PARAMETER.findall(text) if len(bangs) == 2]
+        generics = f"<{', '.join(f'M{i}' for i in range(min(max(own, default=-1) + 1, 64)))}>"
+    shown = _arguments(text)
+    if not shown.endswith(")"):
+        return generics
+    inner = [each.strip() for each in split_top(shown[1:-1], ",")] if shown[1:-1].strip() else []
+    return f"{generics}({', '.join([_display(each, arguments if '!' in each else (), 0) for each in inner])})"
 
 
 def nameless_method(module: str, numbers: Mapping[str, int]) -> str:
@@ -384,14 +397,6 @@ def _arguments(signature: str) -> str:
     """The parenthesized parameters; empty if the text has none."""
     at = signature.find("(") if is_mono(signature) else signature.find("  (") + 2
     return signature[at:] if at > 1 else ""
-
-
-def _top_parameters(signature: str) -> list[str] | None:
-    text = _arguments(signature)
-    if not text.endswith(")"):
-        return None
-    inner = text[1:-1]
-    return [p.strip() for p in split_top(inner, ",")] if inner.strip() else []
 
 
 @lru_cache(CACHED)

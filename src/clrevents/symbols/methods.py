@@ -114,6 +114,7 @@ class Methods(Summary):
         self._stacks: dict[tuple[int, int | None], tuple[tuple[int, ...], int, int, tuple[Frame, ...]]] = {}
         self._cached_addresses = 0
         self._by_index: dict[int, Method] = {}
+        self._module_names: dict[tuple[int, int | None, int | None], str] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what can be found again; stacks are known by their identity, which is another one elsewhere."""
@@ -385,10 +386,11 @@ class Methods(Summary):
         lives, columns = self._ranges.lives, self._columns
         row, end = int(lives.row[index]), int(lives.end[index])
         process = _process(self._spaces[int(lives.space[index])])
-        known_module = self.modules.at(
-            int(columns.numbers["ModuleID"][row]), None if end == FOREVER else end - 1, process
-        )
-        module = known_module.name if known_module else ""
+        asked = int(columns.numbers["ModuleID"][row]), None if end == FOREVER else end - 1, process
+        module = self._module_names.get(asked)
+        if module is None:
+            there = self.modules.at(*asked)
+            module = self._module_names[asked] = there.name if there else ""
         namespace, name, signature = self._text(row)
         numbers = {} if name else {each: int(column[row]) for each, column in columns.numbers.items()}
         shown = display_name(namespace, name, signature) if name else nameless_method(module, numbers)
