@@ -10,6 +10,7 @@ business.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Final, TypeAlias, TypeVar
@@ -72,6 +73,54 @@ def most_at_once(spans: Iterable[tuple[int, int]]) -> int:
     """How many overlap at most. One that ends when another begins does not meet it."""
     steps = sorted(step for low, high in spans for step in ((low, 1), (high, -1)))
     return max(accumulate((step for _, step in steps), initial=0))
+
+
+class Stretches:
+    """Spans of time in order, without overlap: those that overlap are one."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        for start, end in sorted(spans):
+            if self.ends and start < self.ends[-1]:
+                self.ends[-1] = max(end, self.ends[-1])
+            else:
+                self.starts.append(start)
+                self.ends.append(end)
+
+    def around(self, low: int, high: int) -> Iterator[tuple[int, int]]:
+        """Those of which a part lies between two moments."""
+        for place in range(max(bisect_right(self.starts, low) - 1, 0), bisect_left(self.starts, high)):
+            if self.ends[place] > low:
+                yield self.starts[place], self.ends[place]
+
+    def within(self, low: int, high: int) -> Iterator[tuple[int, int]]:
+        """The same, cut there."""
+        return ((max(start, low), min(end, high)) for start, end in self.around(low, high))
+
+    def total(self, low: int, high: int) -> int:
+        """How much of them lies between two moments."""
+        return sum(end - start for start, end in self.within(low, high))
+
+    def gaps(self, low: int, high: int) -> Iterator[tuple[int, int]]:
+        """What lies between two moments and in none of them."""
+        for start, end in self.around(low, high):
+            if start > low:
+                yield low, start
+            low = max(low, end)
+        if low < high:
+            yield low, high
+
+
+def length_before(starts: Ints, ends: Ints, times: Ints) -> Ints:
+    """How much of spans, in order and without overlap, lies before each moment."""
+    if not len(starts):
+        return np.zeros(len(times), dtype=np.int64)
+    before = offsets(ends - starts)
+    place = np.searchsorted(starts, times, side="right")
+    last = np.maximum(place - 1, 0)
+    lengths: Ints = np.where(place > 0, before[last] + np.minimum(times, ends[last]) - starts[last], 0)
+    return lengths
 
 
 def changes(*columns: NDArray[Any]) -> Mask:

@@ -15,7 +15,7 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
-from clrevents.analysis.gathering.groups import Ints
+from clrevents.analysis.gathering.groups import Ints, Stretches, grouped
 from clrevents.analysis.shared.events.event_spans import ContentionSpans, Holding, holdings
 from clrevents.analysis.shared.weights.sample_runs import SampleRuns
 
@@ -262,19 +262,15 @@ def entering(
 ) -> tuple[int, int]:
     """How long stretches (thread, begin, end) are within a window, and how much of that is outside any wait of the
     thread."""
-    by_thread: dict[int, tuple[list[int], list[int]]] = {}
-    for wait in sorted(waits, key=lambda wait: wait.start_ns):
-        starts, ends = by_thread.setdefault(wait.thread, ([], []))
-        starts.append(wait.start_ns)
-        ends.append(wait.end_ns)
+    by_thread = {
+        thread: Stretches((wait.start_ns, wait.end_ns) for wait in own)
+        for thread, own in grouped(waits, lambda wait: wait.thread).items()
+    }
     total = inside = 0
     for thread, start, end in stretches:
         low, high = max(start, window.low), min(end, window.high)
         if high <= low:
             continue
         total += high - low
-        starts, ends = by_thread.get(thread, ([], []))
-        # Those of a thread follow one another.
-        for place in range(max(bisect_right(starts, low) - 1, 0), bisect_left(starts, high)):
-            inside += max(0, min(ends[place], high) - max(starts[place], low))
+        inside += by_thread[thread].total(low, high) if thread in by_thread else 0
     return total, total - inside

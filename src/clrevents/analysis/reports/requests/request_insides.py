@@ -16,7 +16,7 @@ from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.gathering.groups import Gathered, Ints
+from clrevents.analysis.gathering.groups import Gathered, Ints, length_before
 from clrevents.analysis.reports.requests.known_requests import THROWN, KnownRequest, RequestFinder
 from clrevents.analysis.reports.requests.request_continuations import CONTINUATION_COLUMNS, RequestContinuations
 from clrevents.analysis.reports.requests.request_parts import TimedPart
@@ -85,7 +85,6 @@ class Pauses:
             starts, ends = starts[first], ends[np.append(first[1:], True)]
         self.starts: Ints = starts
         self.ends: Ints = ends
-        self._before = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(ends - starts)))
 
     def meeting(self, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
         """The pauses that lie in each stretch, at least in part: from which on, and up to which."""
@@ -93,13 +92,7 @@ class Pauses:
 
     def until(self, times: Ints) -> Ints:
         """How long pauses lasted before each moment."""
-        place = np.searchsorted(self.starts, times, side="right")
-        last = np.maximum(place - 1, 0)
-        if not len(self.starts):
-            return np.zeros(len(times), dtype=np.int64)
-        over = np.maximum(self.ends[last] - times, 0)
-        lengths: Ints = np.where(place > 0, self._before[place] - over, 0)
-        return lengths
+        return length_before(self.starts, self.ends, times)
 
 
 class RequestInsides:

@@ -15,7 +15,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Kep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, Note, count_of, time_of
-from clrevents.analysis.gathering.groups import Gathered
+from clrevents.analysis.gathering.groups import Gathered, Stretches
 from clrevents.analysis.reports.threads.counted import (
     COUNTED_METRICS,
     counted_columns,
@@ -65,7 +65,7 @@ from clrevents.analysis.reports.threads.thread_rows import (
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
 from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Doing, Piece, Tiler, proven
 from clrevents.analysis.shared.events.event_spans import VERSION_EVENTS, ends_recorded, versions_of, whole_of
-from clrevents.analysis.shared.events.gc_suspensions import RESTARTED, SUSPENDING, Stops
+from clrevents.analysis.shared.events.gc_suspensions import RESTARTED, SUSPENDING
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, SLOWER, CountFeed, Counts, counted_window
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, UNTOLD, WORKING, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
@@ -156,8 +156,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
         stopped = self._stops.spans
         tiler = Tiler(
             runs.period_ns,
-            Stops(stopped if running_told else []),
-            Stops([*stopped, *runs.sampling.late()]),
+            Stretches(stopped if running_told else []),
+            Stretches([*stopped, *runs.sampling.late()]),
             BETWEEN if running_told else UNKNOWN,
         )
         lives = Lives(tiler, context.known_ns if trails else 0, terminations(events), _unseen(runs))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
-from clrevents.analysis.shared.events.gc_suspensions import Stops
+from clrevents.analysis.gathering.groups import Stretches
 from clrevents.analysis.shared.samples.leaf_states import WAITING, ThreadState
 from clrevents.analysis.shared.weights.sample_runs import HELD
 
@@ -104,8 +104,8 @@ class Tiler:
     """
 
     period: int
-    stops: Stops
-    late: Stops
+    stops: Stretches
+    late: Stretches
     between: Doing = BETWEEN
     """What a thread does between two waits in close succession."""
 

@@ -6,7 +6,6 @@ for any report. Adds up nothing, and knows no window.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
@@ -15,7 +14,7 @@ import numpy as np
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
-from clrevents.analysis.gathering.groups import grouped
+from clrevents.analysis.gathering.groups import Stretches, grouped
 from clrevents.analysis.shared.events.event_spans import (
     CONTENDED,
     CONTENTION_COLUMNS,
@@ -268,7 +267,7 @@ class WaitFinder:
         """Waits that the kernel recorded and no event of the runtime covers."""
         away, first = self._away, self._first_run + len(self._runs)
         causes: dict[int, tuple[WaitWord | None, str | None, WhyAway]] = {}
-        covered: dict[int, _Covered] = {}
+        covered: dict[int, Stretches] = {}
         switched: list[KnownWait] = []
         managed = self._managed()
         columns = (away.thread.tolist(), away.start.tolist(), away.end.tolist(), away.stack_id.tolist())
@@ -280,8 +279,8 @@ class WaitFinder:
             if kind is None:
                 continue
             if thread not in covered:
-                covered[thread] = _Covered.of(by_thread.get(thread, []))
-            left = covered[thread].gaps(start, end)
+                covered[thread] = _covered(by_thread.get(thread, []))
+            left = list(covered[thread].gaps(start, end))
             nameless = waiting_in is None and why.word == "futex" and thread in managed
             if nameless and self._stops.of(thread, start, end) is not None:
                 self.stopped_ns += sum(high - low for low, high in left)
@@ -325,11 +324,11 @@ class WaitFinder:
 
     def _sampled(self, by_thread: dict[int, list[KnownWait]]) -> list[KnownWait]:
         """Waits seen in samples and not recorded by events."""
-        covered: dict[int, _Covered] = {}
+        covered: dict[int, Stretches] = {}
         sample_waits: list[KnownWait] = []
         for run in self._waiting_runs():
             if run.thread not in covered:
-                covered[run.thread] = _Covered.of(by_thread.get(run.thread, []))
+                covered[run.thread] = _covered(by_thread.get(run.thread, []))
             for low, high in covered[run.thread].gaps(run.low, run.high):
                 sampled = low <= run.first <= high or low <= run.last <= high
                 if not sampled and high - low <= self._runs.period_ns:
@@ -385,43 +384,10 @@ class _WaitingRun:
     last: int
 
 
-@frozen
-class _Covered:
-    """Where a thread's waits were recorded: stretches in order, without overlaps."""
-
-    starts: Sequence[int]
-    ends: Sequence[int]
-
-    @classmethod
-    def of(cls, waits: Sequence[KnownWait]) -> _Covered:
-        """Those of the waits of one thread. What lost one end, and no measure tells where it was, covers nothing."""
-        starts: list[int] = []
-        ends: list[int] = []
-        for wait in waits:
-            since = wait.since
-            if since is None or wait.until is None:
-                continue
-            high = FOREVER if wait.goes_on else wait.until
-            if starts and since <= ends[-1]:
-                ends[-1] = max(ends[-1], high)
-            else:
-                starts.append(since)
-                ends.append(high)
-        return cls(starts, ends)
-
-    def gaps(self, low: int, high: int) -> list[tuple[int, int]]:
-        """The parts of a stretch that no event covers."""
-        gaps = []
-        for place in range(max(bisect_right(self.starts, low) - 1, 0), bisect_left(self.starts, high)):
-            start, end = self.starts[place], self.ends[place]
-            if end <= low:
-                continue
-            if start > low:
-                gaps.append((low, start))
-            low = max(low, end)
-        if low < high:
-            gaps.append((low, high))
-        return gaps
+def _covered(waits: Sequence[KnownWait]) -> Stretches:
+    """Where the waits of a thread were recorded. What lost an end, and no measure tells where it was, covers nothing."""
+    spans = ((wait.since, FOREVER if wait.goes_on else wait.until) for wait in waits)
+    return Stretches((since, until) for since, until in spans if since is not None and until is not None)
 
 
 def _order(wait: KnownWait) -> tuple[int, int]:

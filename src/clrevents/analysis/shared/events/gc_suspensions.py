@@ -7,8 +7,7 @@ and shows no method that waits; the kernel cannot tell why.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -19,7 +18,18 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.model.needs import Hole, Marks, Need, met, trace_holes
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.gathering.groups import Array, Gathered, Ints, Mask, changes, gather, groups, nearest_rank
+from clrevents.analysis.gathering.groups import (
+    Array,
+    Gathered,
+    Ints,
+    Mask,
+    Stretches,
+    changes,
+    gather,
+    groups,
+    length_before,
+    nearest_rank,
+)
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.trace import Trace, passes_of
 
@@ -94,23 +104,12 @@ class Suspensions:
         starts, ends = all_of_them.times[1][holding], all_of_them.times[3][holding]
         order = np.argsort(starts, kind="stable")
         starts, ends = starts[order], ends[order]
-        if not len(starts):
-            return np.zeros(len(self), dtype=np.int64)
         # Only one can hold the threads at a time; where crafted ones overlap, what they share counts once.
         starts[1:] = np.maximum(starts[1:], np.maximum.accumulate(ends)[:-1])
-        lengths = np.maximum(ends - starts, 0)
-        before = np.concatenate([[0], np.cumsum(lengths)])
-
-        def until(times: Ints) -> Ints:
-            """How long threads were held up to each time."""
-            place = np.searchsorted(starts, times, side="right")
-            last = np.maximum(place - 1, 0)
-            inside = np.clip(times - starts[last], 0, lengths[last])
-            held_ns: Ints = np.where(place > 0, before[last] + inside, 0)
-            return held_ns
-
+        ends = np.maximum(starts, ends)
         both = self.known(0, 1)
-        return np.where(both, until(self.times[1]) - until(self.times[0]), 0)
+        low, high = (length_before(starts, ends, times) for times in self.times[:2])
+        return np.where(both, high - low, 0)
 
 
 def of_sampling(begins: Gathered) -> NDArray[np.bool_]:
@@ -219,44 +218,13 @@ COLLECTION, SAMPLER, OTHER, END = range(4)
 _NO_STEPS: Final = np.zeros((4, 0), dtype=np.int64)
 
 
-class Stops:
-    """When all threads were stopped: spans, in order and without overlap."""
-
-    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-        for start, end in sorted(spans):
-            if self.ends and start < self.ends[-1]:
-                self.ends[-1] = max(end, self.ends[-1])
-            elif end > start:
-                self.starts.append(start)
-                self.ends.append(end)
-
-    def around(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Those of which a part lies between two moments."""
-        place = max(bisect_right(self.starts, start) - 1, 0)
-        while place < len(self.starts) and self.starts[place] < end:
-            if self.ends[place] > start:
-                yield self.starts[place], self.ends[place]
-            place += 1
-
-    def within(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The same, cut there."""
-        for low, high in self.around(start, end):
-            yield max(low, start), min(high, end)
-
-    def total(self, start: int, end: int) -> int:
-        """How long threads were stopped between two moments."""
-        return sum(high - low for low, high in self.within(start, end))
-
-
 @frozen
 class ThreadStops:
     """When each thread stopped the others, for collections and for samples; times are right within `uncertainty_ns` on
     the kernel's clock."""
 
-    collections: Mapping[int, Stops] = attrs.field(factory=dict)
-    samplings: Mapping[int, Stops] = attrs.field(factory=dict)
+    collections: Mapping[int, Stretches] = attrs.field(factory=dict)
+    samplings: Mapping[int, Stretches] = attrs.field(factory=dict)
     uncertainty_ns: int = 0
 
     def of(self, thread: int, start: int, end: int) -> StopWord | None:
@@ -265,7 +233,7 @@ class ThreadStops:
             return "collection"
         return "sampler" if self._stopped(self.samplings, thread, start, end) else None
 
-    def _stopped(self, stops: Mapping[int, Stops], thread: int, start: int, end: int) -> bool:
+    def _stopped(self, stops: Mapping[int, Stretches], thread: int, start: int, end: int) -> bool:
         """Whether another thread's stop made this one wait from `start` on, and until its turn came after it."""
         sure = self.uncertainty_ns
         return any(
@@ -319,15 +287,16 @@ def whole_stops(steps: Ints) -> Ints:
     return np.flatnonzero((thread[1:] == thread[:-1]) & (kind[:-1] != END) & (kind[1:] == END))
 
 
-def _by_thread(begins: Gathered, ends: Gathered) -> tuple[dict[int, Stops], dict[int, Stops]]:
+def _by_thread(begins: Gathered, ends: Gathered) -> tuple[dict[int, Stretches], dict[int, Stretches]]:
     """When each thread stopped the others: for collections, and for samples."""
     steps = steps_of(begins, ends)
     thread, time, kind, _ = steps
     whole = whole_stops(steps)
-    by_thread: tuple[dict[int, Stops], dict[int, Stops]] = ({}, {})
+    by_thread: tuple[dict[int, Stretches], dict[int, Stretches]] = ({}, {})
     for which, stops in zip((COLLECTION, SAMPLER), by_thread, strict=True):
         for by, rows in groups(thread, whole[kind[whole] == which]):
-            stops[by] = Stops(zip(time[rows].tolist(), time[rows + 1].tolist(), strict=True))
+            lasting = rows[time[rows + 1] > time[rows]]
+            stops[by] = Stretches(zip(time[lasting].tolist(), time[lasting + 1].tolist(), strict=True))
     return by_thread
 
 

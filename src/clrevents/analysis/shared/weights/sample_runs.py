@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.gathering.groups import Gathered, Ints, changes
+from clrevents.analysis.gathering.groups import Gathered, Ints, changes, length_before
 from clrevents.analysis.shared.events.event_spans import field_numbers, whole_of
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
 from clrevents.schema.registry import SAMPLE
@@ -92,14 +92,7 @@ class Sampling:
 
     def _late_before(self, times: Ints) -> Ints:
         """For how long the sampler had been late until each moment."""
-        if not len(self.late_from):
-            return np.zeros(len(times), dtype=np.int64)
-        before = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.late_until - self.late_from)))
-        place = np.searchsorted(self.late_from, times, side="right")
-        last = np.maximum(place - 1, 0)
-        inside = np.minimum(times, self.late_until[last]) - self.late_from[last]
-        late: Ints = np.where(place > 0, before[last] + inside, 0)
-        return late
+        return length_before(self.late_from, self.late_until, times)
 
 
 MANAGED: Final = 2
