@@ -430,7 +430,7 @@ def _short(name: str) -> str:
 
 def _identity(row: MetadataRow) -> bytes:
     """Equal for descriptions that differ at most in their id and place."""
-    _, *values, _ = attrs.astuple(row, recurse=False)
+    _, *values, _ = attrs.asdict(row).values()
     return digest(tuple(values))
 
 

@@ -260,8 +260,9 @@ class Copier:
         wanted = self._unused(described.metadata_id)
         origin.kinds[kind.index] = wanted
         fields = described.fields if self._labelled else tuple(map(_plain, described.fields))
-        values = attrs.asdict(described, recurse=False, filter=attrs.filters.exclude("offset"))
-        self._new.append(MetadataRecord(**values | {"metadata_id": wanted, "fields": fields}))
+        values = attrs.asdict(described) | {"metadata_id": wanted, "fields": fields}
+        del values["offset"]
+        self._new.append(MetadataRecord(**values))
         return wanted
 
     def _unused(self, wanted: int) -> int:

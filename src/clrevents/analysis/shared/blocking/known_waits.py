@@ -385,7 +385,7 @@ class _WaitingRun:
 
 
 def _covered(waits: Sequence[KnownWait]) -> Stretches:
-    """Where the waits of a thread were recorded. What lost an end, and no measure tells where it was, covers nothing."""
+    """Where waits of a thread were recorded. What lost an end, and no measure tells where it was, covers nothing."""
     spans = ((wait.since, FOREVER if wait.goes_on else wait.until) for wait in waits)
     return Stretches((since, until) for since, until in spans if since is not None and until is not None)
 
