@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import LabelList, ThreadRow

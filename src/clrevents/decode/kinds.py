@@ -7,13 +7,13 @@ description that comes again after that is the kind that it was, and fields of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, total_ordering
+from functools import cached_property
 from typing import Any, Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
 from clrevents._util.words import counted, safe
@@ -124,8 +124,7 @@ _SMALL_TABLE = 64
 _NAME = 255
 
 
-@total_ordering
-@frozen
+@frozen(order=True)
 class EventKey(Value):
     """One kind of event: a key of `Trace.event_counts`, and the most precise selector. Sortable."""
 
@@ -137,9 +136,6 @@ class EventKey(Value):
     """The version of the event's layout."""
     name: str
     """The event's name, without its version."""
-
-    def __lt__(self, other: EventKey) -> bool:
-        return (*attrs.asdict(self).values(),) < (*attrs.asdict(other).values(),)
 
     def __str__(self) -> str:
         return safe(f"{self.provider}/{self.name} (id {self.id}, version {self.version})")

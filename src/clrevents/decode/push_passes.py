@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows, PayloadPlaces, own_rows, payloads_of

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any, Final, TypeAlias, TypedDict
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.decode.clock import Clock
 from clrevents.decode.kinds import EventKey, EventKind, KindIndex

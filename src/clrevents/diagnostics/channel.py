@@ -10,7 +10,8 @@ import time
 from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import define
 from clrevents.diagnostics.driving import Steps, Within, open_request, run
 from clrevents.diagnostics.messages import CollectTracing5, Command, StopTracing

@@ -9,7 +9,8 @@ import os
 from pathlib import PurePath
 from typing import Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics import runtime_requests as requests

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Final, Protocol, TypeAlias, TypeVar
 from uuid import UUID
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 
 T = TypeVar("T")

@@ -13,7 +13,8 @@ import time
 from typing import Final
 from uuid import UUID
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Summary
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.driving import receive_exactly

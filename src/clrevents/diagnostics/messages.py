@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
 
-from attrs.validators import in_
+import attrs
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.ipc_values import (
     I32,
@@ -241,7 +240,7 @@ _FilteredProviders = Annotated[tuple[FilteredProvider, ...], ArrayOf(RecordOf(Fi
 class CollectTracing5(CollectTracing, what="a recording of some events only", code=(2, 6), since=".NET 10"):
     """Also says which events of a provider are recorded."""
 
-    session_kind: U32 = attrs.field(default=STREAMED, validator=in_((STREAMED,)))
+    session_kind: U32 = attrs.field(default=STREAMED, validator=attrs.validators.in_((STREAMED,)))
     buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
     format: U32 = attrs.field(default=NETTRACE, validator=_format)
     rundown_keywords: U64 = DEFAULT_RUNDOWN
@@ -253,7 +252,7 @@ class CollectTracing5(CollectTracing, what="a recording of some events only", co
 class CollectTracing6(CollectTracing5, what="a recording that waits for its reader", code=(2, 7), since=".NET 11"):
     """Also says what happens when the buffer is full."""
 
-    blocks: U32 = attrs.field(default=0, validator=in_((0, 1)))
+    blocks: U32 = attrs.field(default=0, validator=attrs.validators.in_((0, 1)))
     """1: threads wait for room; 0: events are dropped."""
 
 
@@ -282,7 +281,7 @@ class GenerateCoreDump(
 
     path: Text = attrs.field(validator=_path)
     kind: U32 = attrs.field(default=DUMP_KINDS["heap"], validator=_dump_kind)
-    diagnostics: U32 = attrs.field(default=0, validator=in_((0, 1)))
+    diagnostics: U32 = attrs.field(default=0, validator=attrs.validators.in_((0, 1)))
 
 
 @frozen

@@ -15,7 +15,8 @@ from math import inf
 from pathlib import Path
 from typing import Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.weave import OwnEvent, own_event
 

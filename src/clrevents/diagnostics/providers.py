@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.ipc_values import U32, U64, OptionalText, Text
@@ -33,11 +34,6 @@ def _level(_: Any, __: Any, level: int) -> None:
         raise ValueError(f"the level of a provider is 1 (critical) to 5 (verbose), not {level!r}")
 
 
-def _bits(_: Any, __: Any, keywords: int) -> None:
-    if not 0 <= keywords <= EVERYTHING:
-        raise ValueError(f"keywords are 64 bits, not {keywords:#x}")
-
-
 def _named(_: Any, __: Any, name: str) -> None:
     if not name:
         raise ValueError("a provider needs a name, such as Microsoft-Windows-DotNETRuntime or its short form, runtime")
@@ -50,7 +46,7 @@ class Provider(Value):
     Raises ValueError for a level outside 1 to 5 and for keywords of more than 64 bits.
     """
 
-    keywords: U64 = attrs.field(default=EVERYTHING, validator=_bits, kw_only=True)
+    keywords: U64 = attrs.field(default=EVERYTHING, kw_only=True)
     """Which of its events: bits defined by the provider; by default all of them."""
     level: U32 = attrs.field(default=INFORMATIONAL, validator=_level, kw_only=True)
     """How detailed: 1 critical, 2 error, 3 warning, 4 informational, 5 verbose."""
@@ -58,6 +54,11 @@ class Provider(Value):
     """Its full name."""
     arguments: OptionalText = attrs.field(default=None, kw_only=True)
     """Its arguments, such as `EventCounterIntervalSec=1`."""
+
+    @keywords.validator
+    def _bits(self, _: Any, keywords: int) -> None:
+        if not 0 <= keywords <= EVERYTHING:
+            raise ValueError(f"keywords are 64 bits, not {keywords:#x}")
 
     @classmethod
     def parse(cls, text: str) -> Provider:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import define, frozen
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.dotnet_process import Process

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any, Final
 from uuid import UUID
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.driving import Steps, answer_to, environment_after, open_request, request, take_in

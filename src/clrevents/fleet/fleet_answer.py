@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import framed_html, html_table, html_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.about.describing import HeaderFacts, header_facts
 from clrevents.analysis.doctor.diagnosing import doctor

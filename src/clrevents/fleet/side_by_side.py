@@ -16,7 +16,8 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from typing import Final, Generic, TypeVar
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents._util.workers import Workers, give_up_if_told, needs_main
 from clrevents.fleet.questions import UNREAD, Opening, Question, TraceOutcome, TraceProblem, asked

@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import define
 from clrevents.decode.payload.column import common
 from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector

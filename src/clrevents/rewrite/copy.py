@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, TypeVar
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Value
 from clrevents._util.outputs import whole_file
 from clrevents._util.value_classes import frozen

@@ -9,7 +9,8 @@ import os
 from collections.abc import Iterable
 from typing import Final, Literal, Unpack
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents.rewrite.copy import Copied, Copier, every_destroyed, lacks, new_trace
 from clrevents.schema.async_forms import in_buffer
 from clrevents.schema.naming_events import NAMING_EVENTS

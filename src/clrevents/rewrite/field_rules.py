@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
 from clrevents._util.words import safe

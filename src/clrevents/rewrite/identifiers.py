@@ -14,7 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents.encode.values import varuint
 from clrevents.schema.activity_path import path_checksum
 from clrevents.schema.disclosure import CLOCK, DATE, GUID, PORT, PROCESS, THREAD, Disclosure, NumberForm

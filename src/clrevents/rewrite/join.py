@@ -12,7 +12,8 @@ from datetime import timedelta
 from heapq import merge
 from typing import BinaryIO, Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents.rewrite.copy import Copied, Copier, Origin, Part, every_destroyed, lacks, new_trace
 from clrevents.schema.own_marks import JOINED, REDACTED

@@ -10,7 +10,8 @@ import struct
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import define, frozen
 from clrevents.schema.disclosure import BYTES, Disclosure, NumberForm
 from clrevents.schema.layout import BoundField, BoundLayout, FixedStep, VariableStep

@@ -15,7 +15,8 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.rewrite.copy import Copied, Copier, every_destroyed, lacks, new_trace

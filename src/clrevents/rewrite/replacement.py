@@ -13,7 +13,8 @@ import re
 from collections import Counter
 from typing import Any, Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define
 from clrevents._util.varying import is_id, message_pattern

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import copyreg
 import keyword
+import linecache
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final
+
+import attrs
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
@@ -293,8 +296,16 @@ def _shape(wire: WireType) -> object:
 def make_class(name: str, layout: Layout) -> type[Any]:
     """An attrs class for a learned layout. `name` is for display only; attribute names are checked identifiers."""
     attributes = list(attribute_names(layout))
-    body = type("LearnedRecord", (Learned,), {"__annotations__": dict.fromkeys(attributes, Any)})
-    cls: Any = frozen(repr=False, eq=False)(body)
+    cls: Any = attrs.make_class(
+        "LearnedRecord",
+        {a: attrs.field() for a in attributes},
+        bases=(Learned,),
+        frozen=True,
+        slots=True,
+        repr=False,
+        eq=False,
+    )
+    _forget_source(cls)
     cls.__name__ = cls.__qualname__ = name
     cls.__doc__ = "A record as the trace describes it."
     cls.__layout__ = layout
@@ -313,6 +324,14 @@ def _small(layout: Layout) -> bool:
 
 _kept_class: Final = lru_cache(_KEPT_CLASSES)(make_class)
 """The same class again for the same layout: making one takes half a millisecond, reading its events often less."""
+
+
+def _forget_source(cls: type[Any]) -> None:
+    """attrs keeps the source of the methods that it generates in `linecache`, for as long as the process lives."""
+    for value in vars(cls).values():
+        code = getattr(value, "__code__", None)
+        if code is not None and code.co_filename.startswith("<attrs generated"):
+            linecache.cache.pop(code.co_filename, None)
 
 
 def is_plain(name: str) -> bool:

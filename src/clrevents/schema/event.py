@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any, Final, NamedTuple, TypeVar, cast, dataclass_transform
 
+import attrs
+
 from clrevents._util.notebook_views import fields_html
-from clrevents._util.value_classes import frozen
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.registry import DEFAULT, EventInfo, Registry
 from clrevents.schema.types import UInt16, read_annotation
@@ -204,8 +205,9 @@ def make_record(cls: Any, declared: FrameType | None = None) -> Any:
         layout = Layout((*parent.fields, *own))
     except TypeError as error:
         raise TypeError(f"{cls.__name__}: {error}") from None
-    cls.__repr__, cls._repr_html_ = _repr, fields_html
-    record: Any = frozen(cls)
+    # Shared by all records, because compiling them for each class is most of the cost of loading a family.
+    cls.__repr__, cls._repr_html_, cls.__eq__, cls.__hash__ = _repr, fields_html, _eq, _hash
+    record = attrs.define(slots=True, frozen=True, repr=False, eq=False)(cls)
     record.__layout__ = layout
     # As in classes learned from a trace, whose attributes may differ from the fields' wire names.
     record.__fields__ = tuple(field.name for field in layout.fields)
@@ -228,9 +230,21 @@ def _annotations(cls: Any, declared: FrameType | None) -> dict[str, Any]:
         ) from None
 
 
+def _values(record: Any) -> tuple[Any, ...]:
+    return tuple([getattr(record, field.name) for field in type(record).__layout__.fields])
+
+
 def _repr(self: Any) -> str:
     fields = type(self).__layout__.fields
     return record_text(type(self).__name__, ((field.name, getattr(self, field.name)) for field in fields))
+
+
+def _eq(self: Any, other: object) -> Any:
+    return _values(self) == _values(other) if type(other) is type(self) else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return hash((type(self), _values(self)))
 
 
 def asdict(record: Any) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents.schema.types import Pad
 from clrevents.schema.wire import WireType
@@ -66,7 +67,7 @@ class BoundField:
         return code if code is None or not self.pad else f"{self.pad}x{code}"
 
 
-@frozen
+@frozen(cache_hash=True)
 class BoundLayout:
     """A layout for one pointer size. `fixed_size` is None if any field's width depends on the bytes."""
 
@@ -75,9 +76,6 @@ class BoundLayout:
     steps: tuple[Step, ...]
     fixed_size: int | None
     min_size: int
-
-    def __hash__(self) -> int:
-        return hash((self.pointer_size, self.fixed_size, self.min_size, len(self.steps)))
 
 
 @frozen

@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted

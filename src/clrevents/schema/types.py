@@ -12,7 +12,8 @@ from enum import Enum
 from typing import Annotated, Any, Final, TypeAlias, TypeVar, cast
 from uuid import UUID
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents.schema.wire import (
     AnsiZ,

@@ -11,7 +11,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 
 R = TypeVar("R")

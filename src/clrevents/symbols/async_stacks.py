@@ -11,10 +11,10 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kernels.engine import offsets_of
 from clrevents.decode.push_passes import Chunk

@@ -12,10 +12,10 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents.symbols.frame import ANOTHER_BUILD, NATIVE, NO_BUILD_ID, UNUSABLE
 from clrevents.symbols.lifetimes import Addresses, Ints, LastBeyond
 

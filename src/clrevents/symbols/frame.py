@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe

@@ -10,10 +10,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.frame import NOT_YET, OVERLAPPING, UNLOADED, Frame

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 
 Ints = NDArray[np.int64]

@@ -12,7 +12,8 @@ from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted

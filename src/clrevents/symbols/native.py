@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
 from clrevents.schema.runtime_flags import ModuleFlags, OptimizationTier

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Final, TypeAlias
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.header_columns import HEADERS, TABLE_HEADERS

@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any, Final, Literal, TypeAlias
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Summary
 from clrevents._util.words import moment_text
 from clrevents.encode import netperf, nettrace4, nettrace6

@@ -13,7 +13,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import Value
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Variant, described_codes

@@ -11,10 +11,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import LabelList, ThreadRow, TraceInfo

@@ -11,7 +11,8 @@ import struct
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.decoded import DecodedRows
 from clrevents.schema.async_forms import CARRIER_ID, FIRST_ID, HEAD, HEAD_SIZE, LENGTH_SIZE, METADATA

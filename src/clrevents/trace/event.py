@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import define
 from clrevents._util.words import counted, moment_text, safe
 from clrevents.decode.container.blocks import LabelList

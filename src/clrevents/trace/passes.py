@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.meter import Meter
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import TraceInfo

@@ -14,7 +14,8 @@ from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.offered import offered
 from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import TraceInfo

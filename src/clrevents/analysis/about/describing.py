@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.about.checking import (
     LossRow,

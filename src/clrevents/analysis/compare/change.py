@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe
 from clrevents.analysis.framework.vocabulary import cells

@@ -11,10 +11,10 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, Unpack, cast
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.words import counted
 from clrevents.analysis.compare.block_statistics import Floats, TimeBlocks
 from clrevents.analysis.compare.change import CALLERS, COUNTERS, EXCLUSIVE, HEAP_PATHS, HEAP_TYPES, MODULES, TYPES, Per

@@ -11,7 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.words import amount_text, counted, duration_text, markdown_text, safe, share_text
 from clrevents._util.words import unknown as unknown_name
 from clrevents.analysis.compare.change import (

@@ -14,9 +14,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.outputs import whole_file
 from clrevents._util.value_classes import frozen

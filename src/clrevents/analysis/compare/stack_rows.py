@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents.analysis.compare.block_statistics import Floats, TimeBlocks
 from clrevents.analysis.compare.change import (
     BY_STATE,

@@ -12,7 +12,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Unpack
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.version import __version__
 from clrevents._util.words import amount_text, unknown
 from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding

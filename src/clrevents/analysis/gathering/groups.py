@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Final, TypeAlias, TypeVar
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.table.table import Column, Table, TableField, header_fields
 from clrevents.trace import FilterOptions, Selector, Trace, passes_of

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table

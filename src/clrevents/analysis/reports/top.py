@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.fitting import shortened
 from clrevents._util.words import counted, duration_text, share_text
 from clrevents.analysis.framework.model.answer import Answer, answer, table

@@ -14,10 +14,10 @@ from types import MappingProxyType
 from typing import Final, Protocol, TypeAlias, cast
 from uuid import UUID
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.decode.kernels.header_scan import HeaderColumns

@@ -12,10 +12,10 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted

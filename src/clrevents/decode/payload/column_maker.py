@@ -11,9 +11,9 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kernels.engine import INSTRUCTION, Program, gather, narrow, offsets_of, ragged
 from clrevents.decode.kernels.header_scan import arranged

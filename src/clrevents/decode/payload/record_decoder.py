@@ -14,7 +14,8 @@ from enum import Enum
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.schema.layout import BoundLayout, FixedStep, VariableStep

@@ -15,10 +15,10 @@ from threading import RLock
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 from uuid import UUID, SafeUUID
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kernels.engine import COMPILED, SLOTS, given, numbers_room, scratch, zeros
 from clrevents.decode.kernels.header_scan import arranged

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from functools import cached_property, partial
 from typing import Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define
 from clrevents._util.words import counted
 from clrevents.decode.container.blocks import Events, Together

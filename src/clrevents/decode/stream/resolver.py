@@ -9,10 +9,10 @@ from bisect import bisect_right
 from collections import deque
 from typing import Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define
 from clrevents.decode.container.blocks import Events, LabelList, LabelLists, Labels, ThreadRow
 from clrevents.decode.kernels.header_scan import HeaderColumns

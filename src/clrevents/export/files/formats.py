@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Literal, TypeAlias
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents.export.files.answers import csv_lines
 from clrevents.export.files.json_pieces import finite, json_text
 from clrevents.table.arrow import arrow_array, arrow_schema

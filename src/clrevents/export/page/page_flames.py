@@ -11,9 +11,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.shared.samples.calltree import call_tree, joined_samples
 from clrevents.analysis.shared.samples.leaf_states import STATES

@@ -11,7 +11,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.outputs import refuse_replacing, whole_file
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__

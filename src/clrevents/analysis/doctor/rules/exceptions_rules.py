@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable

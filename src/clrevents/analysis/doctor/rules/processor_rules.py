@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.words import counted, digits, duration_text, share_text, size_text
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
 from clrevents.analysis.doctor.rules.compilation_rules import MADE

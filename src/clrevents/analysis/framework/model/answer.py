@@ -12,9 +12,9 @@ import typing
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_transform
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.offered import offered
 from clrevents._util.value_classes import define, frozen
 from clrevents._util.words import counted

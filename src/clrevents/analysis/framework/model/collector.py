@@ -13,10 +13,10 @@ from functools import cached_property
 from operator import mul
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, CellRanges

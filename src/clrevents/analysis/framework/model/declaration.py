@@ -7,7 +7,8 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.notebook_views import fields_html
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.answer import Answer

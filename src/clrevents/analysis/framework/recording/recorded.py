@@ -14,7 +14,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final, Literal, Protocol, TypeAlias
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents.schema.keywords import SESSION_BITS, keyword_names
 from clrevents.schema.registry import RUNDOWN, RUNTIME, provider_name

@@ -14,9 +14,9 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents.analysis.framework.model.answer import Answer

@@ -12,10 +12,10 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar, dataclass_transform, overload
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.fitting import TextColumn, fitted_table
 from clrevents._util.notebook_views import Value, framed_html, html_table, html_text
 from clrevents._util.value_classes import frozen

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any, Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary import cells

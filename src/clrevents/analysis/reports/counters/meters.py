@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.needs import Marks
 from clrevents.analysis.gathering.groups import Gathered, Ints

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.vocabulary.report_table import Cells, columns_of
 from clrevents.analysis.gathering.groups import Array, Gathered, Ints, Mask, nulled, sum_by

@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.gathering.groups import Array, Gathered
 from clrevents.table.table import Column

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents.analysis.gathering.groups import Array, Ints
 from clrevents.analysis.reports.heap.heap_blocks import SnapshotDraft, TypeEntries
 from clrevents.analysis.reports.heap.heap_snapshot import (

@@ -11,7 +11,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import define
 from clrevents._util.varying import route_pattern
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER

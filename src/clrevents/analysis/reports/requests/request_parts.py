@@ -14,7 +14,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.reports.requests.known_requests import HTTP, RECEIVING, SENDING, KnownRequest, RequestFinder

@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.groups import Gathered, Ints, pair

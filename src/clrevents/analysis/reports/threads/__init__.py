@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need, met

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from typing import Any, Final, TypeAlias
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import (
     NOT_COUNTED,

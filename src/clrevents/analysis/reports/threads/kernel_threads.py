@@ -11,9 +11,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import duration_text
 from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Array, Gathered, groups, nulled, picked
 from clrevents.analysis.shared.events.event_spans import CONTENDED as CONTENDED

@@ -11,10 +11,10 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.needs import EVERY_AWAIT, Need

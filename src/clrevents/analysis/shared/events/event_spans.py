@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final, Protocol, Self, TypeVar
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.collector import Context

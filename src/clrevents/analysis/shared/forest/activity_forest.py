@@ -13,7 +13,8 @@ from collections import OrderedDict, defaultdict, deque
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from clrevents._util import value_classes as attrs
+import attrs
+
 from clrevents._util.value_classes import define
 from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.shared.forest.activity_signals import ActivitySource, FlowKey, FlowKind, Signal, SignalKind

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.analysis.gathering.groups import Interned, Ints, grouped, offsets

@@ -10,9 +10,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
+import attrs
 import numpy as np
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer

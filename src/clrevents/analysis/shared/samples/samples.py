@@ -15,10 +15,10 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.notebook_views import Value, framed_html, html_table, shortened
 from clrevents._util.offered import offered
 from clrevents._util.value_classes import frozen

@@ -13,10 +13,10 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util import value_classes as attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.groups import Gathered, Ints, changes, length_before
