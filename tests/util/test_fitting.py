@@ -116,6 +116,22 @@ def test_what_is_the_same_in_each_row_gives_way_and_overloads_stay_apart() -> No
     assert narrow.not_shown() == ["the same in each row: nested 0"]
 
 
+def test_three_names_stay_beside_one_another_before_one_goes() -> None:
+    """Of a real program, at 120 columns; at 80 there is no room for the classes and methods of all."""
+    columns = [
+        TextColumn("thrown", ["19"], "number"),
+        TextColumn("dispatch", ["3.41 ms"], "number", 2),
+        TextColumn("type", ["System.BadImageFormatException"], "name"),
+        TextColumn("throwing", ["System.Reflection.PortableExecutable.PEHeaders..ctor(Stream, int, bool)"], "name"),
+        TextColumn("catching", ["System.Diagnostics.FileVersionInfo.TryLoadManagedAssemblyMetadata()"], "name", 2),
+    ]
+    assert fitted_table(columns, 120).lines[1].split()[-2:] == [
+        "System.…PEHeaders..ctor(…)",
+        "…TryLoadManagedAssemblyMetadata()",
+    ]
+    assert fitted_table(columns, 80).dropped == ("catching",)
+
+
 def test_sentences_break_between_words_and_numbers_keep_their_units() -> None:
     text = "4 threads waited in turn for 338.2 ms and held 5.8 GB, at 3.2 MB/s, for 12 % of the time"
     for width in range(14, 100):

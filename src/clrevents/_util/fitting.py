@@ -18,6 +18,8 @@ GAP: Final = 2
 """Blanks between columns."""
 _LEAST: Final = {"name": 0.35, "text": 0.25}
 """A name or a text keeps at least this share of the line; before that, a column goes."""
+_FEW: Final = 2
+"""So many names have room for that beside one another."""
 _UNIT: Final = re.compile(r"(?<=\d) (?=(?:ns|µs|ms|s|min|h|B|[kMGTPE]B)(?:/s)?\b|%)")
 _NAMESPACE: Final = re.compile(r"(?:\w+\.)+(?=\w)")
 _NOTHING: Final = re.compile(r"-?|0(?:\.0+)?(?: \S+)?")
@@ -74,7 +76,8 @@ def fitted_table(columns: Sequence[TextColumn], width: int | None) -> Fitted:
     if width is not None and _sum(wanted, kept) > width:
         always = sum(column.kind == "name" and column.rank <= 0 for column in columns)
         core = int(_CORE * width / max(always, 1))
-        least = [_least(column, taken, width, core) for column, taken in zip(columns, wanted, strict=True)]
+        crowded = sum(column.kind == "name" for column in columns) > _FEW
+        least = [_least(column, taken, width, core, crowded) for column, taken in zip(columns, wanted, strict=True)]
         ranks = [_SAME if _says_one_thing(column) else column.rank for column in columns]
         telling = [place for place in kept if ranks[place] != _SAME] or kept
         kept = []
@@ -111,12 +114,15 @@ def _says_one_thing(column: TextColumn) -> bool:
     return len(column.cells) > 1 or bool(column.rank and _NOTHING.fullmatch(column.cells[0]))
 
 
-def _least(column: TextColumn, wanted: int, width: int, core: int) -> int:
-    """How narrow a column may become before another one has to go."""
+def _least(column: TextColumn, wanted: int, width: int, core: int, crowded: bool) -> int:
+    """How narrow a column may become before another one has to go; where names are `crowded`, to class and method."""
     share = _LEAST.get(column.kind)
     if share is None:
         return wanted
-    least = max(int(share * width), text_width(column.title))
+    least = int(share * width)
+    if crowded and column.kind == "name":
+        least = min(least, max(map(_core_width, column.cells), default=0))
+    least = max(least, text_width(column.title))
     if column.kind == "name" and column.rank <= 0:
         least = max(least, min(core, max(map(_core_width, column.cells))))
     return min(wanted, least)

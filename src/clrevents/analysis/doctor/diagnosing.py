@@ -41,6 +41,8 @@ _UNREAD: Final[Mapping[str, Mapping[str, Any]]] = {"startup": {"raw": True}, "ji
 _UNITS: Final = ("ns", "bytes", "count")
 _LITTLE: Final = 0.1
 """A smaller share of the events lost, or of the samples, leaves the other findings as they are."""
+_LITTLE_CUT: Final = 0.5
+"""Of stacks that were cut: what is innermost, which most findings are about, is in them."""
 _LISTED: Final = 5
 """Rows of evidence of one number."""
 
@@ -229,7 +231,8 @@ def _rank(rule: Rule, verdict: Verdict) -> tuple[int, bool, int]:
     if not isinstance(verdict, Ailment):
         return (5 if isinstance(verdict, Unknown) else 6, False, 0)
     if rule.id.startswith(f"{TRACE}."):
-        little = verdict.share is not None and verdict.share < _LITTLE
+        least = _LITTLE_CUT if rule.id == "trace.stacks" else _LITTLE
+        little = verdict.share is not None and verdict.share < least
         return (4 if little else 0, False, 0)
     return (1 + _UNITS.index(verdict.impact.unit), rule.id.startswith("alloc."), -int(verdict.impact.value))
 
