@@ -128,6 +128,10 @@ def test_a_compiler_spends_its_time_compiling_itself() -> None:
     first, facts = diagnosis.found[0], diagnosis.facts
     assert (first.rule, first.culprit) == ("jit.startup", "Microsoft.CodeAnalysis")
     assert first.title.endswith("in all, thread 10963 compiled for 1.61 s, 18.0 % of the recording")
+    assert (facts.time or "").endswith(
+        "; times are longer than without recording, by writing 36,293 events per second and stopping threads for "
+        "samples for at most 3.15 s"
+    )
     assert facts.main == (
         "of its sampled time, below Microsoft.…CommonCompiler.CompileAndEmit: 34.7 % in "
         "Microsoft.…CommonCompiler.RunGenerators (37.7 % compiling), 20.9 % in "
@@ -150,6 +154,12 @@ def test_a_build_waits_for_the_compilers_process() -> None:
         "Microsoft.Build.Execution.BuildSubmission.Execute, 4.26 s of it for another process in "
         "Microsoft.CodeAnalysis.BuildTasks.ManagedCompiler.ExecuteTool"
     )
+
+
+def test_the_main_thread_of_an_async_main_waits_for_that() -> None:
+    with clrevents.open(SHARED / "requests" / "net10-worker-1.nettrace.gz") as trace:
+        time = trace.doctor("wait.process").facts.time
+    assert time == "1.18 s recorded; of that the main thread waited 567 ms (47.9 %) for its async Main"
 
 
 @pytest.mark.parametrize("run", ["net11-{}-31", "net10-{}-11", "net8-{}-44"], ids=lambda run: run.partition("-")[0])

@@ -75,6 +75,12 @@ _SPINS: Final = "System.Threading.LowLevelSpinWaiter."
 """How workers of the pool wait for work at first."""
 _SAME: Final = 1.01
 """Up to how many times the time of a method those take that call it and do nothing else."""
+_OFTEN: Final = 20_000
+"""So many events per second, or"""
+_HELD: Final = 0.1
+"""threads that stood still for samples for such a share of the time, are felt."""
+_ASYNC_MAIN: Final = ".<Main>"
+"""How the method ends that blocks the main thread for as long as an async Main takes."""
 _ROUTES: Final = (3, 0.05)
 """How many routes are named at most, and from which share of the time of all requests on."""
 
@@ -105,6 +111,7 @@ def _time(case: Case) -> str | None:
     parts = [f"{duration_text(case.window_ns)} recorded", *_requests(case)]
     if "threads" in case.answers and len(case.rows("threads", "threads")):
         parts += [*_thread(case), *_busy(case)]
+    parts += _cost(case)
     return "; ".join(parts)
 
 
@@ -255,6 +262,17 @@ def _busy(case: Case) -> list[str]:
     return [f"{took / case.window_ns:.2g} threads ran at a time, on average"] if took else []
 
 
+def _cost(case: Case) -> list[str]:
+    """What recording it may have added to all times, where that is much."""
+    events = case.trace["events"].value if "events" in case.trace else None
+    held = case.value("threads.sampler_total") if "threads" in case.answers else None
+    often, long = case.per_second(events or 0), case.share(held or 0)
+    if often < _OFTEN and long < _HELD:
+        return []
+    stopped = f" and stopping threads for samples for {case.cited('threads.sampler_total').text}" if held else ""
+    return [f"times are longer than without recording, by writing {often:,.0f} events per second{stopped}"]
+
+
 def _ran(case: Case) -> str | None:
     """The method that threads ran longest; None without samples."""
     if "top" not in case.answers:
@@ -312,6 +330,8 @@ def _what(waits: list[_Wait]) -> tuple[int, str]:
         return 0, ""
     longest = max(took.values())
     exits, kind, method = max(took, key=lambda one: (one[0] and took[one] >= longest / 4, took[one]))
+    if _short(method).endswith(_ASYNC_MAIN):
+        return took[exits, kind, method], " for its async Main"
     what = "for another process" if exits else _IN.get(kind, kind)
     return took[exits, kind, method], f" {what} in {_short(method)}"
 
