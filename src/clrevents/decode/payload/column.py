@@ -308,14 +308,16 @@ def column_type(wire: WireType) -> ColumnType:
     return ColumnType(wire.column, tuple(map(column_type, wire.parts)), names)
 
 
-_TEXT: Final = frozenset((str, type(None)))
+_NONE: Final = type(None)
+_TEXT: Final = frozenset((str, _NONE))
+_NUMBERS: Final = frozenset((int, float, bool, _NONE))
 
 
 def from_values(type: ColumnType, values: Sequence[Any]) -> Column:
     """A column from Python values as in records; None is null. For types that no kernel reads."""
     length = len(values)
-    good = np.array([v is not None for v in values], dtype=np.bool_)
-    valid = None if good.all() else good
+    kinds = {v.__class__ for v in values}
+    valid = np.array([v is not None for v in values], dtype=np.bool_) if _NONE in kinds else None
     match type.kind:
         case "struct":
             children = tuple(
@@ -330,7 +332,7 @@ def from_values(type: ColumnType, values: Sequence[Any]) -> Column:
             return Column(type, length, np.zeros(0, np.uint8), offsets_of(lengths), child, valid)
         case "string" | "binary":
             parts: list[Any] = [v or "" for v in values]
-            if _TEXT.issuperset(v.__class__ for v in values) and (text := "".join(parts)).isascii():
+            if _TEXT.issuperset(kinds) and (text := "".join(parts)).isascii():
                 joined = text.encode("ascii")
             else:
                 parts = [b"" if v is None else _bytes(v) for v in values]
@@ -343,7 +345,9 @@ def from_values(type: ColumnType, values: Sequence[Any]) -> Column:
             numbers = np.array([v or 0 for v in times], dtype=np.int64)
             return Column(type, length, numbers, valid=None if good.all() else good)
         case _:
-            plain = [0 if v is None else getattr(v, "value", v) for v in values]
+            plain = values if valid is None else [0 if v is None else v for v in values]
+            if not _NUMBERS.issuperset(kinds):
+                plain = [getattr(v, "value", v) for v in plain]
             return Column(type, length, np.array(plain, dtype=type.dtype), valid=valid)
 
 
