@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.threads.thread_rows import RoleRow, StateRow, ThreadInterval, ThreadRow
     from clrevents.analysis.reports.top import Branch, HotRow, StandingThread, TopReport
     from clrevents.analysis.reports.waits import WaitsReport
-    from clrevents.analysis.shared.blocking.wait_tables import BlockedThread, BlockingMethod, Wait, WaitKind
+    from clrevents.analysis.shared.blocking.known_waits import BlockedThread, BlockingMethod, Wait, WaitKind
 
 A = TypeVar("A")
 REPORTS: str

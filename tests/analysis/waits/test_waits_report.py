@@ -20,7 +20,7 @@ from built_waits import (
     waiting,
 )
 from clrevents.analysis.reports.waits import WaitsReport
-from clrevents.analysis.shared.blocking.wait_tables import can_await
+from clrevents.analysis.shared.blocking.known_waits import can_await
 from clrevents.events import ThreadCreated_V0, ThreadFlags, ThreadTerminated_V0
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture

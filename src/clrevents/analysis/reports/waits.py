@@ -14,17 +14,15 @@ from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.shared.blocking.known_waits import (
     HIDDEN,
+    IDLE,
     WAIT_HEADERS,
     WAIT_SELECTORS,
-    FoundWaits,
-    KnownWait,
-    WaitFeed,
-)
-from clrevents.analysis.shared.blocking.wait_tables import (
-    IDLE,
     BlockedThread,
     BlockingMethod,
+    FoundWaits,
+    KnownWait,
     Wait,
+    WaitFeed,
     WaitKind,
     WaitsFacts,
     WaitTables,

@@ -9,7 +9,7 @@ import numpy as np
 
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
-from clrevents.analysis.shared.blocking.wait_tables import can_await
+from clrevents.analysis.shared.blocking.known_waits import can_await
 
 _QUEUES: Final = re.compile(
     r"System\.Threading\.(?:ThreadPool\.\w*QueueUserWorkItem|ThreadPoolWorkQueue\.Enqueue"

@@ -46,8 +46,15 @@ from clrevents.analysis.reports.pool.starvation import (
     raises,
     shortages,
 )
-from clrevents.analysis.shared.blocking.known_waits import WAIT_HEADERS, WAIT_SELECTORS, FoundWaits, WaitFeed
-from clrevents.analysis.shared.blocking.wait_tables import IDLE, BlockingMethod, WaitTables
+from clrevents.analysis.shared.blocking.known_waits import (
+    IDLE,
+    WAIT_HEADERS,
+    WAIT_SELECTORS,
+    BlockingMethod,
+    FoundWaits,
+    WaitFeed,
+    WaitTables,
+)
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH
 from clrevents.schema.registry import SAMPLE, TPL

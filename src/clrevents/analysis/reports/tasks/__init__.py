@@ -27,7 +27,7 @@ from clrevents.analysis.reports.tasks.task_tables import (
     TaskTables,
 )
 from clrevents.analysis.reports.tasks.task_work import AWAIT, CONTINUATION, TASK, UNKNOWN, task_work
-from clrevents.analysis.shared.blocking.wait_tables import can_await
+from clrevents.analysis.shared.blocking.known_waits import can_await
 from clrevents.analysis.shared.events.async_awaits import (
     AWAITED_EVENTS,
     RESUMED_EVENTS,
