@@ -81,6 +81,7 @@ def test_every_value_of_a_row() -> None:
         waiting_ns=0,
         external_ns=10 * MS,
         external_share=1.0,
+        own=True,
         own_caller=None,
         own_callee="Shop.Pay()",
     )

@@ -432,10 +432,10 @@ def methods(*rows: Facts) -> Facts:
     }
 
 
-def used(name: str, own: int, whole: int, **kin: str) -> Facts:
+def used(name: str, exclusive: int, whole: int, **known: object) -> Facts:
     """A method with its processor time, and with that of all that it calls."""
-    times = {"processor_ns": own, "processor_low_ns": own, "inclusive_ns": whole}
-    return {"name": name, **times, "inclusive_processor_ns": whole, "inclusive_processor_low_ns": whole, **kin}
+    times = {"processor_ns": exclusive, "processor_low_ns": exclusive, "inclusive_ns": whole}
+    return {"name": name, **times, "inclusive_processor_ns": whole, "inclusive_processor_low_ns": whole, **known}
 
 
 LIBRARY: Final = "System.Array.IndexOf(Array)"
@@ -447,6 +447,13 @@ SPINS: Final = "System.Threading.SpinWait.SpinOnce(int)"
     [
         # What a library does is the doing of who calls it, and costs all that this one has others do,
         ("cpu.hot", (used(LIBRARY, 5 * S, 5 * S, own_caller="Shop.Find()"), used("Shop.Find()", 0, 8 * S)), "Find", 8),
+        # whose by its assembly, not its name,
+        (
+            "cpu.hot",
+            (used("Library.Map()", 0, 9 * S, own=False), used("Shop.Rewrite()", 0, 9 * S, own=True)),
+            "Rewrite",
+            9,
+        ),
         # but not what it does besides.
         ("cpu.hot", (used(LIBRARY, 4 * S, 4 * S, own_caller="Shop.Main()"), used("Shop.Main()", 0, 9 * S)), "Main", 4),
         # The innermost path that has most, however little that is beside what is further out.

@@ -259,6 +259,7 @@ class HotRow(Row):
     external_share: cells.Ratio | None = column(
         "The same as a share of the exclusive time; null if that is 0 or unknown.", hidden=True
     )
+    own: cells.Flag | None = column("Whether it is the program's; null for modules.", hidden=True)
     own_caller: cells.CodeName | None = column(
         "The program's method nearest above it, of several the one with most weight; null if there is none.",
         hidden=True,
@@ -375,6 +376,7 @@ class TopCollector(SampleCollector[TopReport]):
             "waiting_ns": [hot.waiting for hot in rows],
             "external_ns": [hot.external for hot in rows],
             "external_share": [_share(hot.external, hot.exclusive) for hot in rows],
+            "own": [hot.own for hot in rows],
             "own_caller": [self._spelled(hot.own_caller) for hot in rows],
             "own_callee": [self._spelled(hot.own_callee) for hot in rows],
             "inclusive_samples": [hot.inclusive_samples for hot in rows],

@@ -125,9 +125,12 @@ def _hot(case: Case, limit: float) -> Verdict:
     own = _spent(case, least, f"{hottest} used", named[:1], culprit=hottest)
     # A path: the innermost method of the program that has most of all below it, in whatever it calls.
     low, used = (rows.numbers(f"inclusive_processor_{bound}ns") for bound in ("low_", ""))
-    path = [row for row in named if is_own_name(names[row]) and used[row] >= _PATH * whole.value]
+    is_own = [
+        is_own_name(names[row]) if is_own is None else is_own for row, is_own in enumerate(rows.column("own").tolist())
+    ]
+    path = [row for row in named if is_own[row] and used[row] >= _PATH * whole.value]
     if isinstance(own, Ailment):
-        if is_own_name(hottest):
+        if is_own[named[0]]:
             return own
         caller = case.own_kin(hottest.__eq__)
         # If the caller did little else, what counts is all that it has others do.

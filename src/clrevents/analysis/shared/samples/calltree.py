@@ -230,9 +230,10 @@ class HotMethod(Value):
 
     `samples` were taken in it, `inclusive_samples` in it or in what it called. `external` is the part of `exclusive`
     that was in native code or waiting (None if the events do not say), `running` and `waiting` are those in which the
-    thread ran managed code or waited. `counted` are the times that the operating system
-    counted, by the names of columns: None where its counts are not in the trace. `own_caller` and `own_callee` are the
-    nearest methods of the program further out and further in, for most of its weight; None for modules.
+    thread ran managed code or waited. `counted` are the times that the operating system counted, by the names of
+    columns: None where its counts are not in the trace. `own` is whether it is the program's, `own_caller` and
+    `own_callee` are the nearest methods of the program further out and further in, for most of its weight; None for
+    modules.
     """
 
     name: str
@@ -248,6 +249,7 @@ class HotMethod(Value):
     kind: str | None = None
     reason: str | None = None
     counted: Mapping[str, int] | None = None
+    own: bool | None = None
     own_caller: StackFrame | None = None
     own_callee: StackFrame | None = None
 
@@ -276,10 +278,11 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     stack, used, place = _used(samples, sums.stack, of, len(groups))
     np.add.at(inclusive, used, sums.weight[stack])
     np.add.at(touched, used, sums.count[stack])
-    kin = [np.full(len(groups), -1)] * 2
+    kin, own_groups = [np.full(len(groups), -1)] * 2, None
     if by == "method":
-        own_frames = np.array([is_own(frame) for frame in samples.frames], dtype=np.bool_)[samples.values]
-        kin = _own_kin(samples, place, own_frames, used, sums.weight[stack], len(groups))
+        own_frames = np.array([is_own(frame) for frame in samples.frames], dtype=np.bool_)
+        own_groups = np.bincount(of, own_frames, len(groups)) > 0
+        kin = _own_kin(samples, place, own_frames[samples.values], used, sums.weight[stack], len(groups))
     callers, callees = ([None if frame < 0 else samples.frames[frame] for frame in some.tolist()] for some in kin)
     known = samples.external is not None
     state = samples.state
@@ -302,6 +305,7 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
             kind=kind,
             reason=reason,
             counted=times[i],
+            own=None if own_groups is None else bool(own_groups[i]),
             own_caller=callers[i],
             own_callee=callees[i],
         )
