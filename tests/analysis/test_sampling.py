@@ -113,3 +113,10 @@ def test_the_period_is_the_median_of_threads_own_gaps() -> None:
     sampling = Sampling.of(thread, time, time[:0])
     until, since = sampling.sides(np.array([0, 0]), np.array([60, 100]))
     assert (until.tolist(), since.tolist()) == ([60, 30], [60, 70])
+
+
+def test_one_sample_has_no_period_and_covers_nothing() -> None:
+    builder = sampled(methods(), 7, 10)
+    assert top(builder)[0] == {"samples": 1, "total": 0, "unsampled_total": 0}
+    with clrevents.open(builder.build()) as trace:
+        assert trace.report("threads").facts.sampling_period_ns is None

@@ -24,7 +24,7 @@ from clrevents.cli import report_command
 from clrevents.cli.output import Output
 from clrevents.cli.report_rows import ReportOptions
 from project_files import fixtures
-from screens import TRACES, WIDTHS, Terminal, golden, screens
+from screens import COLUMNS, TRACES, WIDTHS, Terminal, declared_columns, golden, screens
 
 OPTIONS: Final = ReportOptions(
     *(None,) * 4,
@@ -44,6 +44,10 @@ OPTIONS: Final = ReportOptions(
     fail_on=frozenset(),
 )
 WORD: Final = re.compile(r"\d[\d,.]* (?:ns|µs|ms|s|B|kB|MB|GB|%)")
+
+
+def test_what_columns_are_to_people() -> None:
+    assert declared_columns() == COLUMNS.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("trace", "width"), [("net10-convoy", 80)])

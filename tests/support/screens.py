@@ -16,10 +16,18 @@ from unittest import mock
 
 import clrevents
 from clrevents._util import meter
+from clrevents.analysis.about.checking import CheckResult
+from clrevents.analysis.about.describing import TraceAbout
+from clrevents.analysis.about.pairing import SpanReport
+from clrevents.analysis.compare.comparison import Comparison
+from clrevents.analysis.doctor.diagnosis import Diagnosis
+from clrevents.analysis.framework.run.asking import find_report, report_names
+from clrevents.analysis.framework.vocabulary.report_table import columns_of, hidden_columns, windowed_columns
 from clrevents.cli import root
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = ROOT / "tests" / "cli" / "screens"
+COLUMNS: Final = FOLDER / "columns.txt"
 WIDTHS: Final = (60, 80, 120)
 TRACES: Final = ("net10-convoy", "net10-garbage", "net10-exceptions", "net8-counters", "net8-heap")
 OTHERS: Final = (
@@ -97,8 +105,24 @@ def screens(trace: str, width: int) -> str:
     return "\n".join(parts)
 
 
+def declared_columns() -> str:
+    """What each column of each answer is to people: how important, shown only on request, about the window."""
+    answers = [find_report(name).answer for name in report_names()]
+    lines = []
+    for answer in (*answers, TraceAbout, CheckResult, SpanReport, Diagnosis, Comparison):
+        for table in answer.tables():
+            marks = {"hidden": hidden_columns(table.row_class), "windowed": windowed_columns(table.row_class)}
+            said = [
+                " ".join((column.name, str(column.importance), *(mark for mark in marks if column.name in marks[mark])))
+                for column in columns_of(table.row_class)
+            ]
+            lines.append(f"{answer.__name__}.{table.name}: {', '.join(said)}\n")
+    return "".join(lines)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
+    COLUMNS.write_text(declared_columns(), encoding="utf-8")
     for trace in TRACES:
         for width in WIDTHS:
             golden(trace, width).write_text(screens(trace, width), encoding="utf-8")

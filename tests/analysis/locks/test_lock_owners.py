@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clrevents.analysis.shared.events.event_spans import LockOwners
+from clrevents.analysis.shared.events.event_spans import LockOwners, whole_ids
 
 CREATED = {5: [(10, 100), (50, 200)], 6: [(20, 300)], 300: [(0, 5)]}
 
@@ -26,3 +26,9 @@ def test_numbers_are_those_of_threads_at_that_time(numbered: bool, wanted: list[
     assert found.tolist() == wanted
     # Of a `Lock` of .NET 9 and 10: no thread has the id 6.
     assert owners.threads(told[:1] + np.uint64(1), times[1:2], told[:0]).tolist() == [300]
+
+
+def test_an_id_that_was_cut_is_that_of_the_only_thread_with_its_lower_half() -> None:
+    headers = np.array([7, 2**32 + 5, 2**32 + 7, 2**33 + 6, 2**34 + 6], dtype=np.uint64)
+    found = whole_ids(np.array([5, 6, 7, 8], dtype=np.uint64), headers)
+    assert found.tolist() == [2**32 + 5, 6, 7, 8]
