@@ -14,6 +14,7 @@ from analysis.doctor.test_rule_laws import (
     S,
     hot,
     in_calls,
+    lock,
     method,
     planted,
     polling,
@@ -26,6 +27,7 @@ from clrevents.analysis.doctor.rule import Ailment, Clear, Unknown
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 
 SICK: Final = Ailment
+SAMPLED: Final = waits(9 * S, "lock", "Shop.Enter()", "System.Threading.Monitor.Enter")
 READS: Final = hot("Interop.Sys.PRead(SafeHandle, byte*, int, long)")(9 * S)
 
 
@@ -111,6 +113,8 @@ def fired(beneath: int) -> Facts:
         pytest.param("wait.main", hung(lasted=S // 2), Clear, id="only at the end"),
         pytest.param("wait.process", supervised(0), SICK, id="the main thread does not sleep"),
         pytest.param("wait.process", supervised(9 * S), Unknown, id="the main thread sleeps by itself"),
+        pytest.param("lock.sampled", SAMPLED, SICK, id="only samples show who waits"),
+        pytest.param("lock.sampled", {**SAMPLED, **lock(9 * S, 3)}, Clear, id="contentions tell more"),
         pytest.param("cpu.spinning", circles("running"), SICK, id="it circles in one place"),
         pytest.param("cpu.spinning", circles("native"), Clear, id="it stands in a native call"),
         pytest.param("cpu.small_reads", {**READS, **in_calls(0.1)}, SICK, id="each read is short"),

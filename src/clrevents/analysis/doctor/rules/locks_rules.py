@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final
 
 import numpy as np
@@ -173,10 +173,16 @@ def _sampled(case: Case, limit: float) -> Verdict:
     title = f"samples show threads that waited to enter locks for {waited.text} together"
     if waited.value < limit:
         return _below(case, limit) or Clear(title, (waited,), ns=limit - waited.value)
+    if case.value("locks.count") and (_finds(case, _waited, _PART) or _finds(case, _convoy, _CROWD)):
+        return Clear(f"{title}: contentions, which were recorded, tell who held them", (waited,))
     worst = max(entering, key=lambda row: rows.numbers("waited_ns")[row])
     title += f", most in {methods[worst] or 'unknown code'}"
     culprit = let_go_in(case, [methods[worst]]) or methods[worst]
     return Ailment(title, waited, (waited,), case.share(waited.value), culprit)
+
+
+def _finds(case: Case, judge: Callable[[Case, float], Verdict], limit: float) -> bool:
+    return isinstance(judge(case, limit), Ailment)
 
 
 def _below(case: Case, limit: float) -> Verdict | None:
