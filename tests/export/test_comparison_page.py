@@ -21,7 +21,8 @@ from clrevents.analysis import read_samples
 from clrevents.analysis.compare.comparison import verdict_text
 from clrevents.analysis.shared.samples.calltree import call_tree, without_address
 from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.export.flame.flame_html import compared_data, render_compared
+from clrevents.export.flame.flame_formats import flame_bytes
+from clrevents.export.flame.flame_html import compared_data
 from clrevents.export.look import Look
 from clrevents.export.page.comparison_page import comparison_page
 from clrevents.export.page.page_flames import PageStacks
@@ -144,7 +145,9 @@ BOXES: Final = """() => [...document.querySelectorAll("#graph g")].map((g) => [
 def test_what_cancels_and_what_is_gone_has_a_width(browser: Any, tmp_path: Path) -> None:
     """Main lost 300 in Pay and gained 300 in New; Deep lost 50; Run stayed, and has no width."""
     path = tmp_path / "flame.html"
-    path.write_bytes(render_compared(hand_made(AFTER), hand_made(BEFORE), "b.nettrace", Look("a.nettrace")))
+    path.write_bytes(
+        flame_bytes(hand_made(AFTER), "html", Look("a.nettrace"), against=("b.nettrace", hand_made(BEFORE)))
+    )
     tab = browser.new_page(viewport={"width": 1300, "height": 700})
     tab.goto(path.as_uri())
     tab.select_option("#widths", "changes")

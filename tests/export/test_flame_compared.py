@@ -16,7 +16,8 @@ import clrevents
 from browser_page import chromium, needs_browser, opened
 from built_page import HOSTILE, MS, built_page
 from clrevents._util.words import safe
-from clrevents.export.flame.flame_html import compared_data, render_compared
+from clrevents.export.flame.flame_formats import flame_bytes
+from clrevents.export.flame.flame_html import compared_data
 from clrevents.export.look import Look
 from clrevents.export.page.report_page import PageAgainst, report_page
 from clrevents.testing.builder import TraceBuilder
@@ -39,7 +40,7 @@ def data_of(page: bytes) -> Any:
 
 
 def test_the_data() -> None:
-    data = data_of(render_compared(hand_made(AFTER), hand_made(BEFORE), "b.nettrace", Look("a.nettrace")))
+    data = data_of(flame_bytes(hand_made(AFTER), "html", Look("a.nettrace"), against=("b.nettrace", hand_made(BEFORE))))
     assert data["about"] == "3 samples on 2 threads, compared with 3 samples on 1 thread of b.nettrace"
     assert (data["against"], data["threads"]) == ("b.nettrace", [])
     names = [data["frames"][frame] for frame in data["frame"]]
@@ -152,7 +153,9 @@ def test_a_page_of_two_traces_in_a_browser(browser: Any, tmp_path: Path) -> None
 def test_shares_decide_about_the_colour(browser: Any, tmp_path: Path) -> None:
     """Pay weighs 100 ns more and its share is 35 points higher; Run's is 50 points lower."""
     path = tmp_path / "flame.html"
-    path.write_bytes(render_compared(hand_made(AFTER), hand_made(BEFORE), "b.nettrace", Look("a.nettrace")))
+    path.write_bytes(
+        flame_bytes(hand_made(AFTER), "html", Look("a.nettrace"), against=("b.nettrace", hand_made(BEFORE)))
+    )
     tab = browser.new_page()
     tab.goto(path.as_uri())
     fills = """() => [...document.querySelectorAll("#graph g")].map(
@@ -175,7 +178,7 @@ def test_shares_decide_about_the_colour(browser: Any, tmp_path: Path) -> None:
 @needs_browser
 def test_the_same_trace_has_no_change(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "flame.html"
-    path.write_bytes(render_compared(hand_made(AFTER), hand_made(AFTER), "b", Look("a")))
+    path.write_bytes(flame_bytes(hand_made(AFTER), "html", Look("a"), against=("b", hand_made(AFTER))))
     tab = browser.new_page()
     tab.goto(path.as_uri())
     fills = """() => [...document.querySelectorAll("#graph g rect")].map((rect) => rect.getAttribute("fill"))"""

@@ -8,18 +8,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, Final, Protocol, TextIO
+from typing import Any, Final, TextIO
 
 from clrevents._util.words import size_text
 
 _PATIENCE: Final = 1.0
-
-
-class Bar(Protocol):
-    """A bar that is on a screen."""
-
-    def move(self, done: int, total: int) -> None: ...
-    def remove(self) -> None: ...
 
 
 class Meter:
@@ -31,7 +24,7 @@ class Meter:
         self._wanted = stream is not None and stream.isatty() and not disturbs
         self._what = what
         self._started: float | None = time.monotonic()
-        self._bar: Bar | None = None
+        self._bar: _TerminalBar | _NotebookBar | None = None
 
     @classmethod
     def anywhere(cls) -> Meter:

@@ -52,7 +52,7 @@ def safe(text: str) -> str:
     if text.isascii() and text.isprintable():
         # Nearly all texts, and much faster.
         return text
-    return _UNSAFE.sub(_escape, text)
+    return _UNSAFE.sub(lambda match: _escaped(match[0]), text)
 
 
 def is_seen(char: str) -> bool:
@@ -65,10 +65,6 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(char if is_seen(char) else _escaped(char) for char in text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    return _escaped(match[0])
 
 
 def _escaped(char: str) -> str:

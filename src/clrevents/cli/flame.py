@@ -122,17 +122,6 @@ def say_how_sure(samples: Samples, weight: str | None) -> None:
         say(caveat)
 
 
-def amount(samples: Samples, weight: int | float) -> str:
-    """A weight with its unit, for display."""
-    return amount_text(weight, {"nanoseconds": "ns"}.get(samples.unit, samples.unit))
-
-
-def in_all(samples: Samples) -> str:
-    """How many there are, and their total weight."""
-    whole = "" if samples.unit == "count" else f", {amount(samples, samples.total)} in total"
-    return f"{summary(samples)}{whole}"
-
-
 def _nothing(reading: Reading, event: str | None, weight: str | None) -> str:
     """Why there is nothing to show, and what is available instead."""
     trace = reading.trace
@@ -277,7 +266,9 @@ def command(
         with usage_errors(ValueError):
             data = flame_bytes(samples, kind, look, out.lower().endswith(".gz"), before)
         code = max(worst, reading.finish())
-        write_file(out, data, f"{in_all(samples)}{_OPENS.get(kind, '')}", [file, how["beside"], against])
+        whole = amount_text(samples.total, {"nanoseconds": "ns"}.get(samples.unit, samples.unit))
+        total = "" if samples.unit == "count" else f", {whole} in total"
+        write_file(out, data, f"{summary(samples)}{total}{_OPENS.get(kind, '')}", [file, how["beside"], against])
         say_how_sure(samples, chosen.weight)
         say_what_is_missing(samples)
         return code

@@ -334,7 +334,9 @@ def _text(
             if len(shown) > 1:
                 out.line(out.bold(name))
             draw = declared.sparklines if chosen is None and name == declared.headline else None
-            columns = chosen or shown_columns(head, declared.shown if name in _headlines(declared) else ())
+            columns = chosen or shown_columns(
+                head, declared.shown if name in (declared.headline, *declared.beside) else ()
+            )
             # Columns that a pipe asks for by name are all there.
             width = out.table_width if chosen is None or out.terminal else None
             _rows(out, head, columns, answer, draw, raw, width)
@@ -345,10 +347,6 @@ def _text(
     if others and not alone:
         out.line()
         out.text(f"other tables, for --table: {', '.join(others)}", 2)
-
-
-def _headlines(declared: AnyReport) -> tuple[str, ...]:
-    return declared.headline, *declared.beside
 
 
 def _rows(

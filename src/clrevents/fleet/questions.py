@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
@@ -37,7 +37,7 @@ from clrevents.errors import (
     UnreadableError,
 )
 from clrevents.schema.registry import DEFAULT, Registry
-from clrevents.table.table import Column, Table, row_table
+from clrevents.table.table import Column, Table
 from clrevents.trace import Trace, passes_of, tables_in_sql
 
 UNREAD: Final = "error"
@@ -80,11 +80,6 @@ def error_row(path: str, error: Exception) -> TraceProblem:
     if isinstance(error, KeyError | TypeError | ValueError):
         return TraceProblem(path, "question", UNREAD, str(error.args[0] if error.args else error), impact=impact)
     return TraceProblem(path, "internal-error", UNREAD, f"{type(error).__name__}: {error}", impact=impact)
-
-
-def problems_table(problems: Iterable[TraceProblem]) -> Table:
-    """The rows as a table."""
-    return row_table(TraceProblem, problems)
 
 
 T_co = TypeVar("T_co", covariant=True)

@@ -35,7 +35,6 @@ from clrevents.fleet.questions import (
     facts_of,
     findings_of,
     kept_answers,
-    problems_table,
     sql_table,
     unknown_table,
 )
@@ -148,7 +147,7 @@ class Traces:
         if not self._scanned:
             self.event_counts()
         places = {path: place for place, path in enumerate(self._paths)}
-        return problems_table(sorted(self._problems, key=lambda row: places[row.trace]))
+        return row_table(TraceProblem, sorted(self._problems, key=lambda row: places[row.trace]))
 
     def each(self, question: Question[T]) -> Iterator[tuple[str, T]]:
         """Ask anything of every trace: `question` is a function that takes a `Trace`. Yields (path, value) in order.

@@ -112,7 +112,8 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
         key, index, place = place, len(columns), follows[place]
         union = fields[key]
         name = unique_name(key[0] or f"field_{index}", taken)
-        nullable = optional or union.count < len(layouts) or _may_be_null(union.type)
+        # A time may be outside the range of a timestamp.
+        nullable = optional or union.count < len(layouts) or union.type.kind == "timestamp"
         columns.append(TableField(name, union.type, nullable, key[0], union.enum, union.address))
     return tuple(columns)
 
@@ -159,11 +160,6 @@ def unique_name(name: str, taken: dict[str, int]) -> str:
     return name
 
 
-def _may_be_null(type: ColumnType) -> bool:
-    """A time may be outside the range of a timestamp."""
-    return type.kind == "timestamp"
-
-
 def is_address(name: str, wire: WireType) -> bool:
     """Whether a payload field holds addresses: pointers that are not sizes, and numbers named as addresses."""
     inner = wire.innermost
@@ -199,13 +195,12 @@ def _column(field: TableField, part: KindColumns, alone: bool) -> Column:
     column may be unless this one is `alone` with its field."""
     assert field.wire is not None
     column = part.columns.get(field.wire)
-    if column is None or not (fits if alone else _is_wider)(field.type, column.type):
+    wider = column is not None and (
+        fits(field.type, column.type) if alone else common(field.type, column.type) == field.type
+    )
+    if column is None or not wider:
         return nulls(field.type, len(part.rows))
     return widened(column, field.type)
-
-
-def _is_wider(wanted: ColumnType, given: ColumnType) -> bool:
-    return common(wanted, given) == wanted
 
 
 def named(column: Column, enum: Enumeration) -> Column:

@@ -141,7 +141,7 @@ def csv_lines(rows: Iterable[Iterable[object]], spreadsheet: bool = False) -> li
     With `spreadsheet`, a text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
     if spreadsheet:
-        rows = ([_guarded(cell) for cell in row] for row in rows)
+        rows = ([f"'{x}" if isinstance(x, str) and _may_be_formula(x) else x for x in row] for row in rows)
     lines = _Lines()
     # The end of lines decides what is quoted: a lone carriage return too, which some readers take for an end.
     csv.writer(lines, lineterminator=_END).writerows(rows)
@@ -152,10 +152,6 @@ class _Lines(list[str]):
     """What csv writes each row to."""
 
     write = list.append
-
-
-def _guarded(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and _may_be_formula(cell) else cell
 
 
 def _may_be_formula(text: str) -> bool:

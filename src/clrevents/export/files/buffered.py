@@ -109,7 +109,7 @@ class TableFiles:
         """Add rows to a file: written now or later."""
         if not len(table):
             return
-        size = table_bytes(table)
+        size = sum(_column_bytes(column) for part in table.parts for column in part)
         file.waiting.append(table)
         file.rows += len(table)
         file.waiting_rows += len(table)
@@ -136,13 +136,9 @@ class TableFiles:
         file.append(self._make)
 
 
-def table_bytes(table: Table) -> int:
-    """Approximately how much memory a table's rows take."""
-    return sum(_column_bytes(column) for part in table.parts for column in part)
-
-
 def _column_bytes(column: Column) -> int:
-    """Text shared by many rows is counted for each of them: they may be all that is left of a run."""
+    """Approximately how much memory it takes. Text shared by many rows is counted for each of them: they may be all
+    that is left of a run."""
     size: int = _OBJECTS + column.values.nbytes + column.offsets.nbytes
     if column.valid is not None:
         size += column.valid.nbytes

@@ -42,13 +42,14 @@ def flame_bytes(
     have different units.
     """
     if format == "html":
-        from clrevents.export.flame.flame_html import render, render_compared
+        from clrevents.export.flame.flame_html import compared_data, flame_page, render
 
         if against is None:
             data = render(samples, look)
         else:
             name, before = against
-            data = render_compared(samples, before, name, look._replace(title=f"{look.title} compared with {name}"))
+            look = look._replace(title=f"{look.title} compared with {name}")
+            data = flame_page(compared_data(samples, before, name, look), look)
     else:
         data = {"folded": folded, "speedscope": speedscope, "pprof": pprof}[format](samples, look)
     # Without a timestamp, so that the same samples give the same bytes.

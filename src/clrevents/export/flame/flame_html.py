@@ -43,7 +43,7 @@ def flame_page(data: Mapping[str, Any], look: Look) -> bytes:
     """The page that draws this data."""
     parts = {
         "__STYLE__": FLAME_STYLE,
-        "__DATA__": escaped_json(shown_data({"title": look.title, **data})),
+        "__DATA__": escaped_json({"title": _shown(look.title), **{key: _shown(value) for key, value in data.items()}}),
         "__SCRIPT__": FLAME_SCRIPT,
     }
     return filled_page(_HERE / "flame.html", parts)
@@ -59,12 +59,8 @@ def filled_page(template: Path, parts: Mapping[str, str]) -> bytes:
     return "".join([*pieces, rest]).encode()
 
 
-def shown_data(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the script draws, with all texts as they are shown: the door of a flame graph's texts."""
-    return {key: _shown(value) for key, value in data.items()}
-
-
 def _shown(value: Any) -> Any:
+    """What the script draws, with all texts as they are shown: the door of a flame graph's texts."""
     if isinstance(value, str):
         return safe(value)
     return list(map(safe, value)) if isinstance(value, list) and value and isinstance(value[0], str) else value
@@ -184,16 +180,9 @@ _ALIKE: Final = 1.25
 """Periods with a smaller ratio count as equal."""
 
 
-def render_compared(after: Samples, before: Samples, name: str, look: Look) -> bytes:
-    """The page of one flame graph: `after` compared with `before`, which is called `name`.
-
-    Raises ValueError if their weights have different units.
-    """
-    return flame_page(compared_data(after, before, name, look), look)
-
-
 def compared_data(after: Samples, before: Samples, name: str, look: Look, most: int | None = None) -> dict[str, Any]:
-    """What the script draws of two traces; with more than `most` boxes, the heaviest in both together."""
+    """What the script draws of two traces, `before` being called `name`; with more than `most` boxes, the heaviest in
+    both together. Raises ValueError if their weights have different units."""
     before, after = matched_frames(before, after)
     compared = compare_stacks(after, before)
     cut = FlameCut.of(compared.tree, len(compared.samples.frames), len(compared.tree) if most is None else most)

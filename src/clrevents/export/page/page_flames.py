@@ -42,12 +42,8 @@ class PageStacks:
     @classmethod
     def of(cls, trace: Trace, process_id: int | None = None) -> PageStacks:
         """Those that have a weight, of one process or of all; none if the trace is broken."""
-        return cls(page_name(trace), _page_stacks(trace, process_id))
-
-
-def page_name(trace: Trace) -> str:
-    """A trace's name on a page: its file without the folder."""
-    return shown_text(os.path.basename(trace.info.path or "") or "trace in memory")
+        name = shown_text(os.path.basename(trace.info.path or "") or "trace in memory")
+        return cls(name, _page_stacks(trace, process_id))
 
 
 def _page_stacks(trace: Trace, process_id: int | None) -> dict[str, Samples]:

@@ -88,7 +88,9 @@ def _page_table(
     in_headline = table.name in (declared.headline, *declared.beside)
     if in_headline and declared.sort:
         name, _, direction = declared.sort.partition(":")
-        rows = rows.sorted_by(name, _falls(rows, name) if not direction else direction == "desc")
+        # A column's largest values come first by default, but for texts.
+        falls = direction == "desc" if direction else rows.column(name).type.kind != "string"
+        rows = rows.sorted_by(name, falls)
     head, how = _head(rows, most, sorted_already=in_headline)
     columns = _columns(head, declared.shown if in_headline else ())
     lossy = [row for row, spoilt in enumerate(head.column("lossy").tolist()) if spoilt]
@@ -100,12 +102,6 @@ def _page_table(
         "lossy": lossy,
         "columns": [_page_column(head, column, shown, texts) for column, shown in zip(columns, values, strict=True)],
     }
-
-
-def _falls(rows: ReportTable[object], name: str) -> bool:
-    """Whether a column's largest values come first by default."""
-    cell = next(field for field in rows.table.fields if field.name == name).type.kind
-    return cell != "string"
 
 
 def _head(rows: ReportTable[object], most: int, sorted_already: bool) -> tuple[ReportTable[object], str]:
@@ -166,12 +162,12 @@ def page_sections(
 
 def charts_of(answers: Mapping[str, Answer[object]], begin: Begin) -> dict[str, list[Callable[[], dict[str, str]]]]:
     """What gives the charts of every answer that has data, by its name."""
-    return {name: page_charts(answer, begin) for name, answer in answers.items() if has_data(answer)}
-
-
-def has_data(answer: Answer[object]) -> bool:
-    """Whether an answer has data: what it needs was recorded, or it has rows anyway."""
-    return answer.coverage != "none" or any(len(answer.table(table.name)) for table in answer.tables())
+    return {
+        name: page_charts(answer, begin)
+        for name, answer in answers.items()
+        # What it needs was recorded, or it has rows anyway.
+        if answer.coverage != "none" or any(len(answer.table(table.name)) for table in answer.tables())
+    }
 
 
 def _section(

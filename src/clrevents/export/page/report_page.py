@@ -214,7 +214,12 @@ def page_trust(trace: Trace, answers: Mapping[str, Answer[object]], broken: Trac
         lost = f"{loss.count:,} lost between {moment_text(loss.start_ns)} and {moment_text(loss.end_ns)}"
         lines.append(("error", lost))
     lines += [("warning", _problem_text(problem)) for problem in faults]
-    doubtful = [name for name, answer in answers.items() if _doubts(answer)]
+    # Those with data and a caveat worse than a remark.
+    doubtful = [
+        name
+        for name, answer in answers.items()
+        if answer.coverage != "none" and any(n.severity != "info" and n.id != NOT_RECORDED for n in answer.notes)
+    ]
     notes = sum(problem.severity == "note" and problem.kind != "missing-stack" for problem in trace.problems)
     if notes:
         lines.append(("info", f"{counted(notes, 'note')} from the reader, which affect no number"))
@@ -228,15 +233,7 @@ def page_trust(trace: Trace, answers: Mapping[str, Answer[object]], broken: Trac
 
 
 def _problem_text(problem: Problem) -> str:
-    where = "" if problem.offset is None else f" at {problem.offset:#x}"
-    impact = f"; {problem.impact}" if problem.impact else ""
-    return f"{problem.kind}{where}: {problem.message}{impact}"
-
-
-def _doubts(answer: Answer[object]) -> bool:
-    """Whether an answer with data has a caveat worse than a remark."""
-    grave = (note for note in answer.notes if note.severity != "info" and note.id != NOT_RECORDED)
-    return answer.coverage != "none" and any(grave)
+    return f"{problem}; {problem.impact}" if problem.impact else str(problem)
 
 
 def page_findings(diagnosis: Diagnosis) -> dict[str, object]:

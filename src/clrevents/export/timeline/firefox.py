@@ -230,7 +230,8 @@ class FirefoxFile:
                 {"name": "own code", "color": "blue", "subcategories": ["Other"]},
                 {"name": "framework and runtime", "color": "grey", "subcategories": ["Other"]},
                 {"name": "code without a name", "color": "darkgrey", "subcategories": ["Other"]},
-                *marker_categories(),
+                # Those of markers follow.
+                *({"name": GROUPS[one], "color": _COLORS[one], "subcategories": ["Other"]} for one in _GROUPS),
             ],
             "markerSchema": self._markers.schemas(),
             "product": timeline.look.title,
@@ -293,11 +294,6 @@ _LARGEST: Final = 1 << 53
 
 _Marker = tuple[int, int | None, int, int, Group, tuple[str, ...], tuple[Any, ...]]
 """Start, end, phase, name, group, and the fields' names and values."""
-
-
-def marker_categories() -> list[dict[str, object]]:
-    """The categories of markers, which follow those of frames."""
-    return [{"name": GROUPS[group], "color": _COLORS[group], "subcategories": ["Other"]} for group in _GROUPS]
 
 
 class FirefoxMarkers:

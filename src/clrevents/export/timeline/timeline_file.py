@@ -22,11 +22,6 @@ _RUNTIME: Final = ("Microsoft-", "Microsoft.", "System.", "Private.InternalDiagn
 """The prefixes of .NET's own providers, and of the Linux recorder's."""
 
 
-def events_of_users(trace: Trace) -> list[Selector]:
-    """The kinds of event whose providers are not those of .NET, by their names: mostly those of the program itself."""
-    return [kind for kind in trace.event_counts() if not kind.provider.startswith(_RUNTIME)]
-
-
 def event_items(trace: Trace, selectors: Sequence[Selector], process_id: int | None = None) -> Iterator[Placed]:
     """The selected events, of one process or of all; none without a selector. Raises what `Trace.events` raises.
 
@@ -77,7 +72,8 @@ def write_timeline(
     `pack` compresses it. Raises what `Trace.reports`, `read_samples` and `Trace.events` raise, and OSError.
     """
     timeline = read_timeline(trace, look, process_id)
-    wanted = list(selectors) or events_of_users(trace)
+    # By default those whose providers are not .NET's, by their names: mostly those of the program itself.
+    wanted = list(selectors) or [kind for kind in trace.event_counts() if not kind.provider.startswith(_RUNTIME)]
     with ExitStack() as closing:
         if pack:
             # Without a name and a time, so that the same trace gives the same bytes.

@@ -32,7 +32,6 @@ from clrevents.fleet.questions import (
     asked,
     empty_tables,
     findings_of,
-    problems_table,
 )
 from clrevents.fleet.spark.worker_rows import (
     SUMMARIES,
@@ -52,16 +51,10 @@ from clrevents.fleet.trace_batches import event_table
 from clrevents.fleet.trace_paths import bundled, file_size, is_url_pattern, trace_paths
 from clrevents.schema.registry import DEFAULT
 from clrevents.sources import file_system, is_url
-from clrevents.table.table import Table, TableField, needed
+from clrevents.table.table import Table, TableField, needed, row_fields
 
 _LOWER: Final = ("GreaterThan", "GreaterThanOrEqual", "EqualTo")
 _UPPER: Final = ("LessThan", "LessThanOrEqual", "EqualTo")
-
-
-def wanted_traces(paths: Iterable[str], filters: Sequence[object]) -> list[str]:
-    """The traces whose path fits all filters of the column `trace`."""
-    tests = [filter for filter in filters if _column(filter) == TRACE]
-    return [path for path in paths if all(_fits(path, test) for test in tests)]
 
 
 def _fits(path: str, filter: Any) -> bool:
@@ -216,7 +209,7 @@ class _Asked:
     def fields(self) -> tuple[TableField, ...]:
         """The columns of what is asked for."""
         if self.problems:
-            return problems_table(()).fields
+            return row_fields(TraceProblem)
         if self.findings:
             fields = with_trace("", ReportTable.empty(Finding).table).fields
         else:
@@ -262,7 +255,8 @@ class _Asked:
 
     def bundles(self, filters: Sequence[object]) -> list[tuple[str, ...]]:
         """The traces that fit the filters, as each task reads them."""
-        paths = wanted_traces(self.paths(), filters)
+        tests = [filter for filter in filters if _column(filter) == TRACE]
+        paths = [path for path in self.paths() if all(_fits(path, test) for test in tests)]
         return bundles(paths, known_sizes(self.places, paths), self.bundle)
 
     def rows(self, schema: SparkSchema, filters: Sequence[Any]) -> SparkRows:

@@ -24,11 +24,10 @@ from clrevents.fleet.questions import (
     TraceProblem,
     asked,
     error_row,
-    problems_table,
 )
 from clrevents.fleet.trace_batches import TraceBatches
 from clrevents.table.arrow import arrow_type
-from clrevents.table.table import Table, TableField, needed
+from clrevents.table.table import Table, TableField, needed, row_table
 from clrevents.trace import Trace
 
 _UNSIGNED_64: Final = "decimal(20,0)"
@@ -206,7 +205,7 @@ def rows_of_problems(
         met.update(dict.fromkeys(outcome.problems))
         if outcome.refused is not None and not isinstance(outcome.refused, UnknownEventError):
             met[error_row(path, outcome.refused)] = None
-    yield from spark_batches(problems_table(met), schema)
+    yield from spark_batches(row_table(TraceProblem, met), schema)
 
 
 def ask_through(trace: Trace, selector: Selector, filters: FilterOptions) -> None:
