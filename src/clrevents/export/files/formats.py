@@ -84,17 +84,13 @@ class GroupedWriter(Writer):
     def _add(self, table: pyarrow.Table) -> None:
         """Write a row group."""
 
-    @abstractmethod
-    def _end(self) -> None:
-        """Write what is after the last row group."""
-
     def write(self, table: Table) -> None:
         self._put_aside(self._filled(table))
         self._release()
 
     def close(self, rest: Table) -> None:
         self._group(self._filled(rest))
-        self._end()
+        self._writer.close()
         self.sink.close()
         self._release()
 
@@ -174,9 +170,6 @@ class ParquetWriter(GroupedWriter):
         groups = max(1, table.num_rows // GROUP_ROWS)
         self._writer.write_table(table, -(-table.num_rows // groups))
 
-    def _end(self) -> None:
-        self._writer.close()
-
 
 class ArrowWriter(GroupedWriter):
     """Arrow's own file format, also called Feather; a row group is a batch of records."""
@@ -189,9 +182,6 @@ class ArrowWriter(GroupedWriter):
 
     def _add(self, table: pyarrow.Table) -> None:
         self._writer.write_table(table.combine_chunks())
-
-    def _end(self) -> None:
-        self._writer.close()
 
 
 class CsvWriter(Writer):
@@ -358,15 +348,6 @@ class FileSink:
         if not self.closed:
             self.flush()
             self.closed = True
-
-    def readable(self) -> bool:
-        return False
-
-    def writable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return False
 
 
 def _without_childless(table: Table) -> Table:
