@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import click
 
-import clrevents
 from clrevents._util.process import leave_out_threads
+from clrevents._util.version import __version__
 from clrevents._util.words import unknown
 from clrevents.analysis.framework.run.listing import report_names, report_summaries
 from clrevents.cli.output import GOOD, INTERRUPTED, UNREADABLE, USAGE, exit_code_of, say
@@ -144,14 +144,8 @@ def _forget_output() -> None:
         return
 
 
-def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        click.echo(f"clrevents {clrevents.__version__}")
-        ctx.exit()
-
-
 @click.group(cls=_Root, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.version_option(__version__, prog_name="clrevents", message="%(prog)s %(version)s", help="Show the version.")
 def root() -> None:
     """Read .NET trace files (.nettrace, .netperf, optionally .gz; - for standard input), and record them.
 

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
 from types import TracebackType
 from typing import Final
@@ -86,7 +87,7 @@ def write_file(out: str, data: bytes, said: str, inputs: Sequence[str | None]) -
         say(f"{out}: {said}")
 
 
-class Output:
+class Output(AbstractContextManager["Output"]):
     """Standard output. On a terminal each line is written at once; into a pipe many at a time."""
 
     def __init__(self) -> None:
@@ -100,9 +101,6 @@ class Output:
         if reconfigure is not None:
             # A terminal that cannot show a character must not end the command.
             reconfigure(errors="backslashreplace")
-
-    def __enter__(self) -> Output:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None

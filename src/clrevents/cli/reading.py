@@ -10,7 +10,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from itertools import accumulate
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
@@ -333,7 +333,7 @@ def damage_sentence(name: str, damage: Sequence[Problem | ProblemRow]) -> str:
     return f"{name}{where}: {first.message}{more}"
 
 
-class ReadingMany:
+class ReadingMany(AbstractContextManager["ReadingMany"]):
     """Many open traces, and what to report about them at the end: for many what `Reading` is for one."""
 
     def __init__(self, places: Sequence[str], errors: ErrorMode, jobs: int | None, symbols: Sequence[str] = ()) -> None:
@@ -349,9 +349,6 @@ class ReadingMany:
 
     def _tell(self, done: int, total: int) -> None:
         self._meter.tell(self._read[done], self._read[total])
-
-    def __enter__(self) -> ReadingMany:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._meter.close()

@@ -8,6 +8,7 @@ beside it. Files have temporary names until all are complete. Knows no trace.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -73,7 +74,7 @@ class TableFile:
         return self.writer
 
 
-class TableFiles:
+class TableFiles(AbstractContextManager["TableFiles"]):
     """All the files of one export, in a `with` block. `close` completes them; without it they keep their temporary
     names.
 
@@ -85,9 +86,6 @@ class TableFiles:
         self._budget = budget
         self._waiting = 0
         self._files: list[TableFile] = []
-
-    def __enter__(self) -> TableFiles:
-        return self
 
     def __exit__(self, *_: object) -> None:
         for file in self._files:
