@@ -66,10 +66,6 @@ class Workers:
             first.result()
         self.ready.set()
 
-    def wait_for_one(self) -> None:
-        """Return when a process has started. Raises BrokenProcessPool if none does."""
-        self.submit(_ready).result()
-
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """The value returned by one of the processes."""
         with _starting(self.main):

@@ -123,27 +123,13 @@ def fitted(wanted: Sequence[TableField], own: Sequence[TableField], part: Sequen
     ]
 
 
-class SqlFiles:
-    """Tables that were gathered for one query."""
+class SqlTable:
+    """A table that is gathered for a query: rows of a trace go to the file of their schema, of which there is usually
+    one. The files go with it."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="clrevents-"))
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        self._number = 0
-
-    def gather(self) -> SqlTable:
-        """A new table, empty as yet."""
-        self._number += 1
-        folder = self._folder / str(self._number)
-        folder.mkdir()
-        return SqlTable(folder)
-
-
-class SqlTable:
-    """One table: rows of a trace go to the file of their schema, of which there is usually one."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self._columns = Joined()
         self._writers: dict[str, tuple[Any, Any]] = {}
 

@@ -170,7 +170,7 @@ class SideBySide:
         """A process that has started. Raises RuntimeError if none does."""
         pool = self._pool_of(1, main)
         try:
-            pool.wait_for_one()
+            pool.submit(bool).result()
         except BrokenProcessPool:
             pool.end(wait=True)
             raise RuntimeError(_NO_START) from None

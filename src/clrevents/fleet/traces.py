@@ -23,7 +23,7 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.decode.selection import FilterOptions, Filters, Selector
 from clrevents.errors import ERROR_MODES, AmbiguousEventError, ErrorMode, Limits, UnknownEventError
 from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer
-from clrevents.fleet.joined import Joined, SqlFiles, rows_of_traces, with_trace
+from clrevents.fleet.joined import Joined, SqlTable, rows_of_traces, with_trace
 from clrevents.fleet.questions import (
     AskReport,
     KeptAnswer,
@@ -300,15 +300,14 @@ class Traces:
         `files` the query may read other files, too. Tables are gathered in temporary files, so memory does not grow
         with them: use the result before closing these traces. Raises what `Trace.query` raises.
         """
-        sql_files = SqlFiles()
-        self._kept_alive.append(sql_files)
 
         def table(name: str) -> Any:
             own = {"traces": self.overview, "problems": lambda: self.problems, "tables": self._tables}
             whole = own.get(name.lower())
             if whole is not None:
                 return whole()
-            gathered = sql_files.gather()
+            gathered = SqlTable()
+            self._kept_alive.append(gathered)
             for path, rows in self._each(partial(sql_table, name=name)):
                 if rows is not None:
                     self._note(gathered.add(path, rows))

@@ -6,7 +6,7 @@ Imports pyarrow on use; knows no table and no event.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +69,7 @@ def arrow_array(column: Column) -> pyarrow.Array:
     valid = None if column.valid is None else _bits(column.valid)
     if column.texts is not None:
         # Not `pa.array`, which imports pandas to check for its types.
-        codes = pa.Array.from_buffers(pa.int32(), length, [valid, pa.py_buffer(_plain(column.values.astype(np.int32)))])
+        codes = pa.Array.from_buffers(pa.int32(), length, [valid, pa.py_buffer(column.values.astype(np.int32))])
         return pa.DictionaryArray.from_arrays(codes, arrow_array(column.texts)).cast(pa.string())
     match column.type.kind:
         case "struct":
@@ -80,15 +80,13 @@ def arrow_array(column: Column) -> pyarrow.Array:
             return pa.Array.from_buffers(type, length, [valid, offsets], children=[arrow_array(column.children[0])])
         case "string" | "binary":
             offsets = pa.py_buffer(column.offsets.astype(np.int32))
-            return pa.Array.from_buffers(type, length, [valid, offsets, pa.py_buffer(_plain(column.values))])
+            return pa.Array.from_buffers(
+                type, length, [valid, offsets, pa.py_buffer(np.ascontiguousarray(column.values))]
+            )
         case "bool":
             return pa.Array.from_buffers(type, length, [valid, _bits(column.values)])
         case _:
-            return pa.Array.from_buffers(type, length, [valid, pa.py_buffer(_plain(column.values))])
-
-
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    return np.ascontiguousarray(values)
+            return pa.Array.from_buffers(type, length, [valid, pa.py_buffer(np.ascontiguousarray(column.values))])
 
 
 def _bits(values: NDArray[np.bool_]) -> pyarrow.Buffer:

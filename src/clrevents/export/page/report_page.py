@@ -67,12 +67,8 @@ class PageAgainst:
             f"{self.stacks.name}, {duration_text(self.duration_ns)}",
             f"flame graphs of {', '.join(both) or 'nothing'}",
         ]
-        for name in stacks.samples:
-            if name not in both:
-                parts.append(f"not of {name}, which it has no stacks of")
-        for name in self.stacks.samples:
-            if name not in both:
-                parts.append(f"not of {name}, which only it has stacks of")
+        for names, why in ((stacks.samples, "it has no stacks of"), (self.stacks.samples, "only it has stacks of")):
+            parts += [f"not of {name}, which {why}" for name in names if name not in both]
         return "compared with", shown_text("; ".join([*parts, *self.doubts]))
 
 
