@@ -140,7 +140,7 @@ def asked_of(filters: list[Any], place: str, **options: str) -> tuple[Any, list[
     assert list(reader.pushFilters(filters)) == filters
     partitions = reader.partitions()
     rows = sum(batch.num_rows for partition in partitions for batch in reader.read(partition))
-    return reader._rows.filters, [path for one in partitions for path in one.value or ()], rows
+    return reader._rows.keywords["filters"], [path for one in partitions for path in one.value or ()], rows
 
 
 def test_filters_reach_the_reading(traces: Traces, fleet: BuiltFleet) -> None:
