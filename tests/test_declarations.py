@@ -89,8 +89,8 @@ def test_event_modules_only_declare() -> None:
                         n for n in ast.walk(keywords) if not isinstance(n, ast.Name | ast.Attribute | ast.expr_context)
                     ]
                     assert all(isinstance(n, ast.BinOp | ast.BitOr) for n in parts), where
-                case ast.Assign([ast.Name()], ast.Call(ast.Name("EventGroup"), keywords=[ast.keyword("level")])):
-                    pass
+                case ast.Assign([ast.Name()], ast.Call(ast.Name("EventGroup"), keywords=[ast.keyword("level"), *more])):
+                    assert all(each.arg == "fields" and isinstance(each.value, ast.Name) for each in more), where
                 case ast.Assign([ast.Tuple([ast.Name(first), ast.Name(second)])], ast.Call(ast.Name("span"), given)):
                     begin = ast.literal_eval(given[2])
                     assert (first, second) == (f"{begin}_V0", f"{begin.removesuffix('Start')}End_V0"), where

@@ -50,18 +50,16 @@ def _late(names: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def _events() -> Iterator[str]:
     """Classes that `extended` makes are written out, with the added fields behind those of the extended version, and
-    those without fields that `span` makes."""
+    those that `span` makes."""
     families = sorted(set(EXPORTS.values()))
     made = {name: (module, *bases) for module in families for name, *bases in _extended(module)}
-    bare = [name for module in families for name in _spans(module)]
-    needed = {(module, added) for module, _, added in made.values()}
+    spans = {name: (module, fields) for module in families for name, fields in _spans(module)}
+    needed = {(module, added) for module, *_, added in (*made.values(), *spans.values()) if added}
     yield "from clrevents.schema.event import InstanceFields, struct"
-    yield from _imports(
-        ((module, name) for name, module in EXPORTS.items() if name not in {*made, *bare}), exported=True
-    )
+    yield from _imports(((module, name) for name, module in EXPORTS.items() if name not in made | spans), exported=True)
     yield from _imports((module, added) for module, added in needed if added != "InstanceFields")
-    for name in bare:
-        yield from ("@struct", f"class {name}: ...")
+    for name, (_, fields) in spans.items():
+        yield from ("@struct", f"class {name}{fields and f'({fields})'}: ...")
     for name, (_, parent, added) in made.items():
         yield ""
         yield "@struct"
@@ -76,12 +74,15 @@ def _extended(module: str) -> Iterator[tuple[str, str, str]]:
                 yield name, parent, added
 
 
-def _spans(module: str) -> Iterator[str]:
-    """The names of classes that come in twos."""
+def _spans(module: str) -> Iterator[tuple[str, str]]:
+    """The names of classes that come in twos, and of the class that has their fields."""
+    fields: dict[str, str] = {}
     for node in _declared(module):
         match node:
-            case ast.Assign([ast.Tuple([ast.Name(first), ast.Name(second)])], ast.Call(ast.Name("span"))):
-                yield from (first, second)
+            case ast.Assign([ast.Name(group)], ast.Call(ast.Name("EventGroup"), keywords=[_, ast.keyword(_, given)])):
+                fields[group] = ast.unparse(given)
+            case ast.Assign([ast.Tuple(names)], ast.Call(ast.Name("span"), [ast.Name(group), *_])):
+                yield from ((ast.unparse(name), fields.get(group, "")) for name in names)
 
 
 def _declared(module: str) -> list[ast.stmt]:

@@ -69,6 +69,8 @@ class EventGroup(NamedTuple):
     provider: str
     keywords: int
     level: int
+    fields: type[Any] = object
+    """A class made by `@struct`, whose fields those have that `span` makes."""
 
 
 @dataclass_transform(frozen_default=True)
@@ -103,7 +105,7 @@ def event(
     annotation or a class name whose `_V<n>` is not `version`.
     """
     if isinstance(provider, EventGroup):
-        full_name, keywords, level = provider
+        full_name, keywords, level, _ = provider
     else:
         full_name = provider
 
@@ -164,7 +166,7 @@ def extended(parent: Any, added: type[Any], keywords: int | None = None) -> Any:
 
 
 def span(group: EventGroup, id: int, begin: str, alias: str, what: str) -> tuple[Any, Any]:
-    """Two events without fields, of something that takes time: this one says that it starts, the next that it ends.
+    """Two events of something that takes time: this one says that it starts, the next that it ends.
 
     `begin` is the name of the first; that of the second has `End` there, in place of `Start` if it ends so. Behind
     `alias` comes `Start` or `Stop`. Type checkers see the new classes in `events.pyi`.
@@ -173,7 +175,7 @@ def span(group: EventGroup, id: int, begin: str, alias: str, what: str) -> tuple
     names = (begin, f"{begin.removesuffix('Start')}End")
     for place, (name, moment, ending) in enumerate(zip(names, ("Start", "End"), ("Start", "Stop"), strict=True)):
         body = {"__doc__": f"{moment} of {what}.", "__module__": sys._getframe(1).f_globals["__name__"]}
-        cls = type(f"{name}_V0", (), body)
+        cls = type(f"{name}_V0", (group.fields,), body)
         classes.append(event(group, id=id + place, version=0, aliases=(f"{alias}{ending}",))(cls))
     return classes[0], classes[1]
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import EventGroup, event, struct
+from clrevents.schema.event import EventGroup, event, span, struct
 from clrevents.schema.flags import OpenFlag
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
@@ -38,24 +38,14 @@ class AssemblyBindingFields:
     ClrInstanceID: UInt16
 
 
-@event(BINDING, id=159, version=0, aliases=("Binding/PolicyPhaseStart",))
-class BindingPolicyPhaseStart_V0(AssemblyBindingFields):
-    """Start of the policy phase of an assembly bind."""
+PHASE = EventGroup(PRIVATE, PrivateKeyword.Binding, level=4, fields=AssemblyBindingFields)
 
-
-@event(BINDING, id=160, version=0, aliases=("Binding/PolicyPhaseStop",))
-class BindingPolicyPhaseEnd_V0(AssemblyBindingFields):
-    """End of the policy phase of an assembly bind."""
-
-
-@event(BINDING, id=161, version=0, aliases=("Binding/NgenPhaseStart",))
-class BindingNgenPhaseStart_V0(AssemblyBindingFields):
-    """Start of the native image phase of an assembly bind."""
-
-
-@event(BINDING, id=162, version=0, aliases=("Binding/NgenPhaseStop",))
-class BindingNgenPhaseEnd_V0(AssemblyBindingFields):
-    """End of the native image phase of an assembly bind."""
+BindingPolicyPhaseStart_V0, BindingPolicyPhaseEnd_V0 = span(
+    PHASE, 159, "BindingPolicyPhaseStart", "Binding/PolicyPhase", "the policy phase of an assembly bind"
+)
+BindingNgenPhaseStart_V0, BindingNgenPhaseEnd_V0 = span(
+    PHASE, 161, "BindingNgenPhaseStart", "Binding/NgenPhase", "the native image phase of an assembly bind"
+)
 
 
 @event(BINDING, id=163, version=0, aliases=("Binding/LoopupAndProbingPhaseStart",))
@@ -68,24 +58,12 @@ class BindingLookupAndProbingPhaseEnd_V0(AssemblyBindingFields):
     """End of the file lookup and probing phase of an assembly bind."""
 
 
-@event(BINDING, id=167, version=0, aliases=("Binding/PhaseStart",))
-class BindingPhaseStart_V0(AssemblyBindingFields):
-    """Start of the binding phase of an assembly load."""
-
-
-@event(BINDING, id=168, version=0, aliases=("Binding/PhaseStop",))
-class BindingPhaseEnd_V0(AssemblyBindingFields):
-    """End of the binding phase of an assembly load."""
-
-
-@event(BINDING, id=169, version=0, aliases=("Binding/DownloadPhaseStart",))
-class BindingDownloadPhaseStart_V0(AssemblyBindingFields):
-    """Start of the download phase of an assembly bind."""
-
-
-@event(BINDING, id=170, version=0, aliases=("Binding/DownloadPhaseStop",))
-class BindingDownloadPhaseEnd_V0(AssemblyBindingFields):
-    """End of the download phase of an assembly bind."""
+BindingPhaseStart_V0, BindingPhaseEnd_V0 = span(
+    PHASE, 167, "BindingPhaseStart", "Binding/Phase", "the binding phase of an assembly load"
+)
+BindingDownloadPhaseStart_V0, BindingDownloadPhaseEnd_V0 = span(
+    PHASE, 169, "BindingDownloadPhaseStart", "Binding/DownloadPhase", "the download phase of an assembly bind"
+)
 
 
 @event(PRIVATE, id=188, version=0, aliases=("NgenBinder/NgenBind",), keywords=PrivateKeyword.PrivateFusion, level=4)
@@ -116,34 +94,19 @@ class FusionErrorCodeEvent_V0:
     ErrorCode: UInt32
 
 
-@event(BINDING, id=165, version=0, aliases=("Binding/LoaderPhaseStart",))
-class LoaderPhaseStart_V0(AssemblyBindingFields):
-    """Start of the loader phase of an assembly load."""
-
-
-@event(BINDING, id=166, version=0, aliases=("Binding/LoaderPhaseStop",))
-class LoaderPhaseEnd_V0(AssemblyBindingFields):
-    """End of the loader phase of an assembly load."""
-
-
-@event(BINDING, id=171, version=0, aliases=("Binding/LoaderAssemblyInitPhaseStart",))
-class LoaderAssemblyInitPhaseStart_V0(AssemblyBindingFields):
-    """Start of the initialization phase of an assembly load."""
-
-
-@event(BINDING, id=172, version=0, aliases=("Binding/LoaderAssemblyInitPhaseStop",))
-class LoaderAssemblyInitPhaseEnd_V0(AssemblyBindingFields):
-    """End of the initialization phase of an assembly load."""
-
-
-@event(BINDING, id=173, version=0, aliases=("Binding/LoaderMappingPhaseStart",))
-class LoaderMappingPhaseStart_V0(AssemblyBindingFields):
-    """Start of the mapping phase of an assembly load."""
-
-
-@event(BINDING, id=174, version=0, aliases=("Binding/LoaderMappingPhaseStop",))
-class LoaderMappingPhaseEnd_V0(AssemblyBindingFields):
-    """End of the mapping phase of an assembly load."""
+LoaderPhaseStart_V0, LoaderPhaseEnd_V0 = span(
+    PHASE, 165, "LoaderPhaseStart", "Binding/LoaderPhase", "the loader phase of an assembly load"
+)
+LoaderAssemblyInitPhaseStart_V0, LoaderAssemblyInitPhaseEnd_V0 = span(
+    PHASE,
+    171,
+    "LoaderAssemblyInitPhaseStart",
+    "Binding/LoaderAssemblyInitPhase",
+    "the initialization phase of an assembly load",
+)
+LoaderMappingPhaseStart_V0, LoaderMappingPhaseEnd_V0 = span(
+    PHASE, 173, "LoaderMappingPhaseStart", "Binding/LoaderMappingPhase", "the mapping phase of an assembly load"
+)
 
 
 @event(BINDING, id=175, version=0, aliases=("Binding/LoaderDeliverEventPhaseStart",))
