@@ -84,6 +84,27 @@ def test_what_costs_requests_most_is_on_the_first_screen(name: str, said: str) -
     assert named == [route for route, _ in by_route.most_common(len(named))]
 
 
+@pytest.mark.parametrize(
+    ("name", "findings"),
+    [
+        (
+            "net10-shop-all-1",
+            {
+                "http.unexplained": "GET /block/{n}",
+                "pool.sync_over_async": "Ops.SyncOverAsync(int)",
+                "http.queue": "127.0.0.1:5242",
+            },
+        ),
+        ("net10-shop-prod-2", {"http.unexplained": "GET /block/{n}"}),
+        ("net10-two-3", {"http.queue": "127.0.0.1:5242"}),
+    ],
+)
+def test_what_is_planted_is_found_and_nothing_else(name: str, findings: dict[str, str]) -> None:
+    """Sleeping and blocked workers cost most, then one connection for all; locks and commands cost a fiftieth."""
+    with clrevents.open(SHARED / "requests" / f"{name}.nettrace.gz") as trace:
+        assert {one.rule: one.culprit for one in trace.doctor().found} == findings
+
+
 @pytest.mark.parametrize("name", CALLING)
 def test_only_requests_with_one_connection_for_all_wait_for_one(name: str) -> None:
     """The rest is queued while its own connection is made."""

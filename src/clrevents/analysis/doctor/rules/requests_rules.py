@@ -10,6 +10,9 @@ from clrevents._util.words import counted, duration_text, share_text
 from clrevents.analysis.doctor.program import routes_of
 from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
 
+_ENOUGH: Final = 10
+"""From how many requests on the share of their time that they were queued says something."""
+
 
 def _clients(case: Case) -> list[int]:
     return [
@@ -37,14 +40,14 @@ def _queue(case: Case, limit: float) -> Verdict:
         f"{len(waited):,} of {counted(len(own), 'request')} waited until another one was done with its connection, "
         f"{share_text(share)} of all time"
     )
-    if len(own) < 20 or share < limit or total.value < 50_000_000:
+    if len(own) < _ENOUGH or share < limit or total.value < 50_000_000:
         perhaps = sum(int(queued[row]) for row in own if reused[row] is None)
-        if len(own) >= 20 and total.value + perhaps >= max(limit * whole.value, 50_000_000) and perhaps:
+        if len(own) >= _ENOUGH and total.value + perhaps >= max(limit * whole.value, 50_000_000) and perhaps:
             return Unknown(f"{title}; for others that were queued, it is unknown whether their connection was new")
         # What is missing of one makes it wait for all of its time.
         each = max(int(took[own].max(initial=0)), 1)
         most = (max(limit * whole.value, 50_000_000) - total.value) / each
-        return Clear(title, (total, whole), events=max(20 - len(own), most))
+        return Clear(title, (total, whole), events=max(_ENOUGH - len(own), most))
     hosts = rows.column("host").tolist()
     worst = max(waited, key=lambda row: queued[row])
     start = rows.column("start_ns").tolist()[worst]
@@ -145,7 +148,7 @@ RULES: Final = (
         "http.queue",
         "Do requests wait for a connection?",
         ("requests.client_count",),
-        Threshold(0.1, "10 % of the time of at least 20 requests, and 50 ms", "our judgement"),
+        Threshold(0.1, f"10 % of the time of at least {_ENOUGH} requests, and 50 ms", "our judgement"),
         "The server has not even heard of a request that waits for a connection.",
         "Raise MaxConnectionsPerServer, or send fewer requests at once.",
         "the limit protects the server: then send fewer requests.",
