@@ -198,26 +198,26 @@ class RequestFinder:
             self.requests[self.of[row]].path = None if path is None else path.partition("?")[0]
         for name in (f"{HTTP}/ResponseHeadersStop", f"{HTTP}/RequestStop"):
             for row, _, status in index.with_column(self._events[name], "statusCode", int):
-                mine_ = self._client_of(row)
+                mine_ = self._of(row, "client")
                 if mine_ is not None and status == _FAILED_STATUS:
                     mine_.failed = True
                 elif mine_ is not None and status is not None:
                     mine_.status, mine_.status_evidence = status, "event"
         for row, _ in index.owners(self._events[f"{HTTP}/RequestFailed"]):
-            failing = self._client_of(row)
+            failing = self._of(row, "client")
             if failing is not None:
                 failing.failed = True
         for row, left, milliseconds in index.with_column(self._events[LEFT_QUEUE], "timeOnQueueMilliseconds", float):
-            queued = self._client_of(row)
+            queued = self._of(row, "client")
             # A crafted number may be none.
             if queued is not None and milliseconds is not None and 0 <= milliseconds < 1e12:
                 queued.queued.append((left, round(milliseconds * 1e6)))
         for row, _, length in index.with_column(self._events[f"{HTTP}/RequestContentStop"], "contentLength", int):
-            sending = self._client_of(row)
+            sending = self._of(row, "client")
             if sending is not None and length is not None and 0 <= length < 1 << 60:
                 sending.sent_bytes = min((sending.sent_bytes or 0) + length, 1 << 60)
         for row in index.by_source.get(RECEIVING, ()):
-            reading = self._client_of(row)
+            reading = self._of(row, "client")
             if reading is not None and forest.ended[row]:
                 reading.headers = forest.end[row] - reading.start
         self._connections()
@@ -227,7 +227,7 @@ class RequestFinder:
         new = {str(id) for id in self._events[ESTABLISHED].cells("connectionId")}
         used: set[str] = set()
         for row, id in self.index.started(self._events[f"{HTTP}/RequestHeadersStart"], SENDING, "connectionId", int):
-            request = self._client_of(row)
+            request = self._of(row, "client")
             if request is None or id is None:
                 continue
             connection = str(id)
@@ -241,19 +241,19 @@ class RequestFinder:
         received = self._events[f"{KESTREL}/RequestStart"]
         for events, source in ((received, CONNECTED), (hosted, SERVER)):
             for row, method in index.started(events, source, "method", str):
-                request = self._server_of(row)
+                request = self._of(row, "server")
                 if request is not None and method is not None:
                     request.method = method
             for row, path in index.started(events, source, "path", str):
-                request = self._server_of(row)
+                request = self._of(row, "server")
                 if request is not None and path is not None:
                     request.path = path.partition("?")[0]
         for row, id in index.started(received, CONNECTED, "connectionId", str):
-            request = self._server_of(row)
+            request = self._of(row, "server")
             if request is not None and id is not None:
                 request.sends.append((request.start, id))
         for row, _ in index.owners(self._events[UNHANDLED]):
-            thrower = self._server_of(row)
+            thrower = self._of(row, "server")
             if thrower is not None:
                 thrower.failed = True
         self._ends()
@@ -281,12 +281,6 @@ class RequestFinder:
             end = ends.get(of_thread[place][2]) if is_own else None
             if request.end is None and end is not None and end >= request.start:
                 request.end, request.end_evidence = end, "number"
-
-    def _client_of(self, row: int) -> KnownRequest | None:
-        return self._of(row, "client")
-
-    def _server_of(self, row: int) -> KnownRequest | None:
-        return self._of(row, "server")
 
     def _of(self, row: int, side: RequestSide) -> KnownRequest | None:
         number = self.of[row]

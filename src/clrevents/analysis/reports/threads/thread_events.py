@@ -21,6 +21,8 @@ from clrevents.analysis.shared.events.event_spans import ENTERED as ENTERED
 from clrevents.analysis.shared.events.event_spans import (
     OWNER_COLUMNS,
     SYNCHRONOUS,
+    TASK_BEGIN,
+    TASK_END,
     LockOwners,
     WaitSpans,
     field_numbers,
@@ -36,8 +38,6 @@ TERMINATED: Final = "runtime/ThreadTerminated"
 LISTED: Final = "rundown/ThreadDC"
 WAITED: Final = "runtime/WaitHandleWaitStart"
 SIGNALED: Final = "runtime/WaitHandleWaitStop"
-TASK_BEGIN: Final = "tpl/TaskWaitBegin"
-TASK_END: Final = "tpl/TaskWaitEnd"
 IDLE: Final = "runtime/ThreadPoolWorkerThreadWait"
 WORKER: Final = "runtime/ThreadPoolWorkerThreadStart"
 RETIRED: Final = "runtime/ThreadPoolWorkerThreadStop"

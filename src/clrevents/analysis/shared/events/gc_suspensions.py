@@ -79,15 +79,7 @@ class Suspensions:
 
     def only(self, chosen: Ints) -> Suspensions:
         """Some of them."""
-        return Suspensions(
-            self.times[:, chosen],
-            self.places[:, chosen],
-            self.reason[chosen],
-            self.thread[chosen],
-            self.thread_known[chosen],
-            self.held_from[chosen],
-            self.held_to[chosen],
-        )
+        return Suspensions(*(getattr(self, field.name)[..., chosen] for field in attrs.fields(Suspensions)))
 
     def holding(self, places: Ints) -> Ints:
         """Which one held the threads at each place: the last that began to before it; `NOTHING` if none did."""

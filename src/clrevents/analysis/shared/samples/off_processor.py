@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -185,10 +186,8 @@ class Switches:
         if thread_ids is None:
             return self
         rows = np.flatnonzero(np.isin(self.thread, list(thread_ids)))
-        thread, process, start, end, stack_id = (
-            column[rows] for column in (self.thread, self.process, self.start, self.end, self.stack_id)
-        )
-        return Switches(thread, process, start, end, stack_id, self.cut, self.nobodys)
+        names = ("thread", "process", "start", "end", "stack_id")
+        return attrs.evolve(self, **{name: getattr(self, name)[rows] for name in names})
 
     def weighed(self, window: TimeWindow) -> WeighedColumns:
         """Those that meet a window in order of time, each weighing its ns inside."""

@@ -190,14 +190,8 @@ class RunMaker:
 
 
 def _some(runs: SampleRuns, which: NDArray[np.bool_]) -> SampleRuns:
-    return attrs.evolve(
-        runs,
-        thread=runs.thread[which],
-        first=runs.first[which],
-        last=runs.last[which],
-        stack_id=runs.stack_id[which],
-        type=runs.type[which],
-    )
+    columns = {name: getattr(runs, name)[which] for name in ("thread", "first", "last", "stack_id", "type")}
+    return attrs.evolve(runs, **columns)
 
 
 def _joined(parts: list[SampleRuns], sampling: Sampling, samples: int) -> SampleRuns:
