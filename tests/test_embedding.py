@@ -242,38 +242,6 @@ with clrevents.open(path) as trace, open(path, "rb") as file, clrevents.open(fil
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_processes_read_the_same_as_one(method: str, tmp_path: Path) -> None:
-    """Whatever starts them; events, tables and answers come back whole."""
-    script = tmp_path / "many.py"
-    script.write_text(
-        SEEN
-        + """
-import multiprocessing, sys
-def parts(path):
-    with clrevents.open(path) as trace:
-        return list(trace.events())[:300], trace.table("MethodLoadVerbose"), trace.report("jit")
-if __name__ == "__main__":
-    method, *paths = sys.argv[1:]
-    alone = list(map(seen, paths))
-    with multiprocessing.get_context(method).Pool(2) as pool:
-        print(pool.map(seen, paths * 2) == alone * 2)
-        for path, (events, table, report) in zip(paths, pool.map(parts, paths)):
-            mine = parts(path)
-            print(events == mine[0], table.to_arrow().equals(mine[1].to_arrow()), report == mine[2])
-"""
-    )
-    done = subprocess.run(
-        [sys.executable, str(script), method, str(OTHER)],
-        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert (done.stdout, done.returncode) == ("True\nTrue True True\n", 0), done.stderr
-
-
-@pytest.mark.full
 @glibc
 def test_the_allocator_keeps_its_settings() -> None:
     """What mallopt sets stays set; and what reading took can be given back."""

@@ -57,6 +57,10 @@ def test_ids_pair_across_threads(format: Format) -> None:
         (10, 20, 10, 10),
     ]
     assert [(r.start_thread_id, r.end_thread_id) for r in report.activities] == [(1, 3), (1, 2)]
+    assert [(n.name, n.count, n.stopped, n.total_ns, n.p50_ns, n.max_ns) for n in report.names] == [
+        ("Outer", 1, 1, 30, 30, 30),
+        ("Inner", 1, 1, 10, 10, 10),
+    ]
     assert report.coverage == "full"
     assert report.facts.ids
 
