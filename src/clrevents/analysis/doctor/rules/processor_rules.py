@@ -235,7 +235,7 @@ def _awaiting(case: Case, limit: float) -> Verdict:
     )
     own = [row for row, name in enumerate(names) if is_own_name(name)]
     if isinstance(verdict, Ailment) and own:
-        return attrs.evolve(verdict, culprit=names[max(own, key=lambda row: used[row])])
+        return attrs.evolve(_least(verdict), culprit=names[max(own, key=lambda row: used[row])])
     return verdict
 
 
@@ -247,7 +247,12 @@ def _pieces(case: Case, limit: float) -> Verdict:
     if not isinstance(verdict, Ailment) or ran < _AROUND * took:
         return Clear(verdict.title, verdict.evidence)  # type: ignore[union-attr]
     title = f"{verdict.title}, {share_text(ran / took)} of it around the system calls: each moves little"
-    return attrs.evolve(verdict, title=title, culprit=case.own_kin(_FILES.match))
+    return attrs.evolve(_least(verdict), title=title, culprit=case.own_kin(_FILES.match))
+
+
+def _least(found: Ailment) -> Ailment:
+    """With its cost as the least: what is inlined counts for its callers."""
+    return attrs.evolve(found, impact=attrs.evolve(found.impact, side="at least "))
 
 
 def _spent(
