@@ -297,21 +297,20 @@ def _forever(case: Case, limit: float) -> Verdict | None:
         if role in _AT_WORK or (long and ((role == "other" and moved) or (name or "").startswith(_SIGNALS))):
             return None
     main = {thread for thread, role in zip(threads.column("thread_id").tolist(), roles, strict=True) if role == "main"}
-    lasted, ends = waits.numbers("duration_ns"), waits.numbers("start_ns") + waits.numbers("duration_ns")
+    ends = waits.numbers("start_ns") + waits.numbers("duration_ns")
     # A program that is ended, ends before the recording does.
     last = max(int(ends.max(initial=0)) - _AWHILE, _STOPPED * case.window_ns)
-    columns = (waits.column(name).tolist() for name in ("thread_id", "kind"))
-    ever = [
-        row
-        for row, (thread, kind) in enumerate(zip(*columns, strict=True))
-        if thread in main and kind == "task" and lasted[row] >= limit and ends[row] >= last
-    ]
-    if not ever:
+    ids, kinds, methods = (waits.column(name).tolist() for name in ("thread_id", "kind", "method"))
+    asked = [row for row, kind in enumerate(kinds) if kind == "task" and ids[row] in main]
+    latest = max(asked, key=lambda row: ends[row], default=None)
+    if latest is None or ends[latest] < last:
         return None
-    waited = case.cells("waits", "waits", "duration_ns", ever)
+    # Where processors are busy, samples have gaps, and one wait seems to be several.
+    waited = case.cells("waits", "waits", "duration_ns", [row for row in asked if methods[row] == methods[latest]])
+    if waited.value < limit:
+        return None
     title = f"the main thread waited for a task for {waited.text}, to the end, while no thread did what may complete it"
-    culprit = waits.column("method").tolist()[ever[0]]
-    return Ailment(title, waited, (waited,), case.share(waited.value), culprit, advice=_LOST)
+    return Ailment(title, waited, (waited,), case.share(waited.value), methods[latest], advice=_LOST)
 
 
 def _brief(case: Case, limit: float) -> Verdict:
