@@ -144,7 +144,7 @@ RULES: Final = (
         "they come from cancelling work when the program ends.",
         "exceptions {file} --table groups",
         _slow,
-        also=("threads",),
+        also=("requests", "threads"),
         nothing="exceptions.count",
         cost="exceptions",
     ),

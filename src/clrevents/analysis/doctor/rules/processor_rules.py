@@ -125,10 +125,17 @@ def _hot(case: Case, limit: float) -> Verdict:
     own = _spent(case, least, f"{hottest} used", named[:1], culprit=hottest)
     # A path: the innermost method of the program that has most of all below it, in whatever it calls.
     low, used = (rows.numbers(f"inclusive_processor_{bound}ns") for bound in ("low_", ""))
+    by_name = [is_own_name(name) for name in names]
     is_own = [
-        is_own_name(names[row]) if is_own is None else is_own for row, is_own in enumerate(rows.column("own").tolist())
+        named if known is None else known for named, known in zip(by_name, rows.column("own").tolist(), strict=True)
     ]
-    path = [row for row in named if is_own[row] and used[row] >= _PATH * whole.value]
+    # Where the program is a frame around a library that does the work, the library's.
+    path = next(
+        filter(
+            None, ([row for row in named if of[row] and used[row] >= _PATH * whole.value] for of in (is_own, by_name))
+        ),
+        [],
+    )
     if isinstance(own, Ailment):
         if is_own[named[0]]:
             return own
