@@ -162,6 +162,8 @@ def _requested(case: Case) -> str | None:
         return None
     routes, took = routes_of(case), case.rows("requests", "requests").numbers("duration_ns")
     total = int(took[[row for rows in routes.values() for row in rows]].sum())
+    if not case.value("requests.server_count") and case.share(total) < _LITTLE:
+        return None
     many, least = _ROUTES
     named: list[str] = []
     for names, rows in routes.items():
@@ -266,11 +268,12 @@ def _cost(case: Case) -> list[str]:
     """What recording it may have added to all times, where that is much."""
     events = case.trace["events"].value if "events" in case.trace else None
     held = case.value("threads.sampler_total") if "threads" in case.answers else None
-    often, long = case.per_second(events or 0), case.share(held or 0)
-    if often < _OFTEN and long < _HELD:
-        return []
-    stopped = f" and stopping threads for samples for {case.cited('threads.sampler_total').text}" if held else ""
-    return [f"times are longer than without recording, by writing {often:,.0f} events per second{stopped}"]
+    reasons = []
+    if case.per_second(events or 0) >= _OFTEN:
+        reasons.append(f"writing {case.per_second(events or 0):,.0f} events per second")
+    if case.share(held or 0) >= _HELD:
+        reasons.append(f"stopping threads for samples for {case.cited('threads.sampler_total').text}")
+    return [f"times are longer than without recording, by {' and '.join(reasons)}"] if reasons else []
 
 
 def _ran(case: Case) -> str | None:
