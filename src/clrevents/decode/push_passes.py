@@ -65,6 +65,15 @@ class Observer:
     selection: Selection
     take: Callable[[DecodedRows], None]
 
+    def see(self, rows: Rows, stream: Stream, duration_ns: Callable[[], int]) -> None:
+        """What a stream has released."""
+        info = stream.info
+        assert info is not None
+        rows = self.selection.rows(rows, stream.kinds.all, stream.clock, duration_ns, info.process_id)
+        if len(rows):
+            kinds, clock = stream.kinds.all, stream.clock
+            self.take(own_rows(rows, payloads_of(rows), kinds, clock, info.pointer_size, info.process_id))
+
 
 class EventPass:
     """Feeds a stream, selects rows, decodes their payloads. After a TraceError each call raises the same one.
@@ -181,9 +190,7 @@ class EventPass:
                 self._tracing.see(rows, stream.kinds.all)
             self._occurred.update(rows.kinds_and_processes())
         for observer in self.observers:
-            seen = observer.selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
-            if len(seen):
-                observer.take(self._undecoded(seen, payloads_of(seen), info))
+            observer.see(rows, stream, self._duration)
         rows = self._selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
         if not len(rows):
             return
@@ -195,13 +202,10 @@ class EventPass:
             at = part.stop
             self._most_rows = min(4 * self._most_rows, self._limit)
 
-    def _undecoded(self, rows: Rows, places: PayloadPlaces, info: TraceInfo) -> DecodedRows:
-        stream = self.stream
-        return own_rows(rows, places, stream.kinds.all, stream.clock, info.pointer_size, info.process_id)
-
     def _decode(self, rows: Rows, places: PayloadPlaces, info: TraceInfo) -> DecodedRows:
         """These rows with their records. Raises _Stop if a problem ends the reading."""
-        decoded = self._undecoded(rows, places, info)
+        kinds, clock = self.stream.kinds.all, self.stream.clock
+        decoded = own_rows(rows, places, kinds, clock, info.pointer_size, info.process_id)
         if not self._decodes:
             return self._finish(decoded)
         if self._decoder is None:
@@ -319,7 +323,7 @@ class ColumnPass:
 
     If `payloads` is False, no payload is read, or only those of the events for whose (provider, name) it returns True;
     `stacks` requests the addresses of stacks too. A chunk has at most `rows` events. Where chunks end depends on what
-    is selected, not on what is requested of it.
+    is selected, not on what is requested of it. `observers` and `tracing` see all rows, selected or not.
     """
 
     stream: Stream
@@ -330,6 +334,8 @@ class ColumnPass:
     _payloads: bool | Callable[[EventName], bool] = attrs.field(default=True, kw_only=True)
     _stacks: bool = attrs.field(default=False, kw_only=True)
     _rows: int = attrs.field(default=_ROWS, kw_only=True)
+    observers: Sequence[Observer] = attrs.field(default=(), init=False)
+    tracing: TracingEnd | None = attrs.field(default=None, init=False)
     _decoder: PayloadDecoder | None = attrs.field(default=None, init=False)
     _column_maker: ColumnMaker | None = attrs.field(default=None, init=False)
     _waiting: list[Rows] = attrs.field(factory=list, init=False)
@@ -380,6 +386,10 @@ class ColumnPass:
         """Add the selected rows to those waiting for a chunk."""
         stream = self.stream
         assert stream.info is not None
+        if self.tracing is not None and len(rows):
+            self.tracing.see(rows, stream.kinds.all)
+        for observer in self.observers:
+            observer.see(rows, stream, self._duration_ns)
         rows = self.selection.rows(rows, stream.kinds.all, stream.clock, self._duration_ns, stream.info.process_id)
         if len(rows):
             self._waiting.append(rows)

@@ -23,7 +23,7 @@ from clrevents.trace.named_stacks import EARLY_NAMES
 from clrevents.trace.passes import Order
 from clrevents.trace.reported import Tabled
 from clrevents.trace.scan import ThreadInfo
-from clrevents.trace.trace import ProcessLife, Trace, modules_of, open, passes_of, tables_in_sql
+from clrevents.trace.trace import ProcessLife, Trace, modules_of, open, passes_of, seeing_code, tables_in_sql
 from clrevents.trace.trust import Trust
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "passes_of",
     "rows_of",
     "same_run",
+    "seeing_code",
     "stream_moment",
     "tables_in_sql",
     "tables_of",

@@ -21,7 +21,7 @@ from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
-from clrevents.decode.push_passes import MOST_ROWS, Chunk, ColumnPass, EventPass, TracingEnd
+from clrevents.decode.push_passes import MOST_ROWS, Chunk, ColumnPass, EventPass, Observer, TracingEnd
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Moment, Selection, Selector, to_ns
 from clrevents.decode.stacks import StackArrays, join
 from clrevents.decode.stream.stream import Stream
@@ -410,6 +410,8 @@ class Passes:
             with self._noting(columns.stream):
                 yield from columns.chunks(self._windows(), lambda: self.source.fault)
                 self._read = tuple(columns.stream.problems), columns.stream.lost
+                if columns.tracing is not None:
+                    self._note_end(columns.tracing, columns.stream)
 
     def table(
         self, selector: Selector, wanted: Wanted, filters: Filters, order: Order, stacks: bool = False
@@ -454,12 +456,13 @@ class Passes:
         filters: FilterOptions | None = None,
         only: Callable[[EventName], bool] | None = None,
         known: bool = False,
+        observers: Sequence[Observer] = (),
     ) -> Iterator[TableChunk]:
         """Everything of the selected events in one pass and in bounded memory.
 
         Per chunk, their tables as in `Trace.tables`, their headers as in `Trace.headers`, and their stacks (which cost
         a look at every stack block; without `stacks` there are none). `only` says which tables are wanted; the chunks
-        are the same without the others. `known` is that of `Wanted`.
+        are the same without the others. `known` is that of `Wanted`; `observers` see all events.
         """
         wanted = Wanted((*DEFAULT_HEADERS,) if columns is None else tuple(columns), enum_names, known=known)
         header_names(wanted.columns)
@@ -473,6 +476,8 @@ class Passes:
         both = tuple(dict.fromkeys((*wanted.headers, *headers)))
         selection = self.selection(selectors, Filters.of(filters or {}))
         pass_ = self.columns(selection, order, headers=both, payloads=only or True, rows=rows, stacks=stacks)
+        pass_.observers = observers
+        pass_.tracing = TracingEnd(self.registry) if self._stopped is None else None
         return table_chunks(self.chunks(pass_), fields, wanted, headers, lambda: pass_.stream.kinds.all)
 
     def schemas(

@@ -10,6 +10,7 @@ import functools
 import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
@@ -19,11 +20,12 @@ import attrs
 from clrevents._util.offered import offered
 from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import TraceInfo
+from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKey
-from clrevents.decode.push_passes import MOST_ROWS
+from clrevents.decode.push_passes import MOST_ROWS, Observer
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Selector
 from clrevents.decode.stream.losses import Loss
-from clrevents.errors import ErrorMode, Limits, Problem, TraceError
+from clrevents.errors import ErrorMode, LimitError, Limits, Problem, TraceError
 from clrevents.schema.own_marks import REDACTED
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.sources import Openable, open_source
@@ -138,6 +140,7 @@ class Trace(Reported):
         self._stacks: Stacks | None = None
         self._databases: list[object] = []
         again = functools.partial(_methods_of, *self._opened) if _reopens(source) else None
+        self._seen_code: Feed | None = None
         self._names = LateNames(_asking(weakref.ref(self)), again)
         opened = open_source(source, limits)
         try:
@@ -234,10 +237,12 @@ class Trace(Reported):
         from clrevents.trace.early_names import early_code
 
         passes = self._passes
-        feed = Feed(passes.limits)
-        with passes.before_damage():
-            for rows in passes.code_rows(CodeEvents(passes.registry, *wanted)):
-                feed.take(rows)
+        feed = self._seen_code
+        if feed is None:
+            feed = Feed(passes.limits)
+            with passes.before_damage():
+                for rows in passes.code_rows(CodeEvents(passes.registry, *wanted)):
+                    feed.take(rows)
         listed = f"{passes.info.path}{EARLY_NAMES}" if _is_path(self._opened[0]) else ""
         if not feed.complete and os.path.isfile(listed):
             for rows in early_code(listed, passes.info, passes.limits, passes.registry):
@@ -438,12 +443,38 @@ def open(
     )
 
 
+@contextmanager
+def seeing_code(trace: Trace, wanted: bool) -> Iterator[tuple[Observer, ...]]:
+    """What has to observe a pass over all events, if names are `wanted`, so that these take no pass of their own.
+
+    If the pass ends early, or there is too much code, names are read as if it had not been.
+    """
+    if not wanted or trace._names.known is not None or trace._seen_code is not None:
+        yield ()
+        return
+    from clrevents.symbols.feed import CodeEvents, Feed
+
+    passes = trace._passes
+    feed, too_many = Feed(passes.limits), list[LimitError]()
+
+    def take(rows: DecodedRows) -> None:
+        try:
+            if not too_many:
+                feed.take(rows)
+        except LimitError as error:
+            too_many.append(error)
+
+    yield (Observer(CodeEvents(passes.registry), take),)
+    if feed.taken and not too_many:
+        trace._seen_code = feed
+
+
 def modules_of(trace: Trace) -> Modules:
     """The modules of a trace, for less than all of its code if nobody has asked for that."""
     from clrevents.symbols.feed import COMPLETE, MODULES
     from clrevents.symbols.modules import Modules
 
-    known = trace._names.known
+    known = trace._names.known if trace._seen_code is None else trace.methods
     return Modules(trace._code((*MODULES, *COMPLETE))) if known is None else known.modules
 
 

@@ -54,6 +54,7 @@ from clrevents.trace import (
     pass_of,
     passes_of,
     rows_of,
+    seeing_code,
     stream_moment,
     tables_of,
 )
@@ -102,18 +103,20 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
     error: TraceError | None = None
     try:
         if reading.selectors:
-            chunks = passes.table_chunks(
-                *reading.selectors,
-                columns=headers,
-                headers=("time_ns",),
-                stacks=reading.stacks,
-                rows=_ROWS,
-                known=True,
-            )
-            for chunk in cut(chunks):
-                stacks.append(chunk.stacks)
-                ended = holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
-                reading.take(chunk, ended, trace.info, window)
+            with seeing_code(trace, reading.stacks) as observers:
+                chunks = passes.table_chunks(
+                    *reading.selectors,
+                    columns=headers,
+                    headers=("time_ns",),
+                    stacks=reading.stacks,
+                    rows=_ROWS,
+                    known=True,
+                    observers=observers,
+                )
+                for chunk in cut(chunks):
+                    stacks.append(chunk.stacks)
+                    ended = holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
+                    reading.take(chunk, ended, trace.info, window)
     except TraceError as broken:
         error = broken
     answers = reading.finish(_known(trace, _TraceNames(trace, stacks)), window, holes.rest())
