@@ -158,7 +158,9 @@ SMALL: Final = str(ROOT / "fixtures" / "net8-sample.nettrace.gz")
     [
         (("check",), READING | ANSWERS | {"analysis.about"}),
         pytest.param(("events", "--limit", "5"), READING | {"analysis.framework"}, marks=pytest.mark.full),
-        pytest.param(("info",), READING | ANSWERS | {"analysis.about"}, marks=pytest.mark.full),
+        pytest.param(
+            ("info",), READING | ANSWERS | {"analysis.about", "analysis.shared.events"}, marks=pytest.mark.full
+        ),
         pytest.param(
             ("jit",),
             READING | ANSWERS | NAMES_OF_METHODS | {"analysis.reports.jit", "analysis.shared.events"},
