@@ -57,6 +57,7 @@ _SPENT: Final = (0.006, 0.03)
 """What a thread that sleeps for a millisecond again and again uses of a processor."""
 _BY_TIMERS: Final = 0.003
 """Less of a processor is used by a thread that wakes rarely."""
+_FIRED: Final = 0.01
 _FIRE: Final = "System.Threading.TimerQueueTimer.Fire("
 _DISPATCH: Final = "System.Threading.ThreadPoolWorkQueue.Dispatch("
 
@@ -251,11 +252,12 @@ def _timers(case: Case, limit: float) -> Verdict:
 
 
 def _fired(case: Case) -> Cited | None:
-    """The processor time beneath timers, if that is half of what the pool's workers used to work."""
+    """The processor time beneath timers, if that is half of what the pool's workers used to work, and enough to say
+    so."""
     rows = case.rows("top", "methods")
     names, used = rows.column("name").tolist(), rows.numbers("inclusive_processor_ns")
     fire, dispatch = ([row for row, name in enumerate(names) if name.startswith(of)] for of in (_FIRE, _DISPATCH))
-    if not fire or used[fire].sum() < _MOSTLY * used[dispatch].sum():
+    if not fire or used[fire].sum() < max(_MOSTLY * used[dispatch].sum(), _FIRED * case.window_ns):
         return None
     return case.cells("top", "methods", "inclusive_processor_ns", fire)
 
