@@ -1,9 +1,9 @@
-"""List the methods or modules with the most time, and what the main thread's time divides into.
+"""List the methods or modules with the most time.
 
-Adds up what `samples` names and `hot` sorts. Threads that every sample shows at one place have not moved for as long as
-tracing went on, so what holds them up may have begun before. Before .NET 10, samples show who waits for a lock in a
-native call. One that every sample shows at one address of the program's code goes round in a loop of a few
-instructions. What is wrong with it is not decided here.
+Adds up what `samples` names and `hot` sorts, and says what the main thread's time divides into. Threads that every
+sample shows at one place have not moved for as long as tracing went on, so what holds them up may have begun before.
+Before .NET 10, samples show who waits for a lock in a native call. One that every sample shows at one address of the
+program's code goes round in a loop of a few instructions. What is wrong with it is not decided here.
 """
 
 from __future__ import annotations

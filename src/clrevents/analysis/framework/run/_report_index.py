@@ -165,7 +165,7 @@ REPORTS: dict[str, tuple[str, str, tuple[NEED, ...]]] = {
         ),
     ),
     'top': (
-        "List the methods or modules with the most time, and what the main thread's time divides into.",
+        'List the methods or modules with the most time.',
         'Where is the time spent?',
         (
             ('where threads spend their time', ('ThreadSample', 'Universal.Events/cpu'), 0, 4, 'Microsoft-DotNETCore-SampleProfiler', True, None, ''),
