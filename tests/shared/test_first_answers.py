@@ -210,6 +210,25 @@ def test_an_async_main_is_no_sync_over_async(name: str) -> None:
     assert not any("AsyncHelpers" in row.method for row in [*waits.methods, *tasks.methods] if row.method)
 
 
+@pytest.mark.parametrize(
+    ("name", "count", "text"),
+    [
+        # A server that is not there, and its name, which nobody knows.
+        ("net10-sqlclient", 25, "Resource temporarily unavailable 127.0.0.1:1"),
+        ("net10-shop-all-1", 5, "Name or service not known (no-such-host.invalid:80)"),
+        # One refusal and two names: fewer than three failed for one reason, but three in all.
+        ("net11-shop-async-6", 3, "Name or service not known (no-such-host.invalid:80)"),
+        # An answer that ends early has reached its server.
+        ("net10-shop-samples-4", None, None),
+    ],
+)
+def test_servers_that_cannot_be_reached(name: str, count: int | None, text: str | None) -> None:
+    with clrevents.open(SHARED / "requests" / f"{name}.nettrace.gz") as trace:
+        found = trace.doctor("exceptions.unreached").found
+    said = [(one.impact_count, one.title.rpartition("most often ")[2]) for one in found]
+    assert said == ([] if count is None else [(count, repr(text))])
+
+
 def test_an_unrecorded_database_is_not_clear() -> None:
     """One of these requests sends the same command forty times; nothing of it was recorded."""
     with clrevents.open(SHARED / "requests" / "net10-shop-prod-ids-2.nettrace.gz") as trace:

@@ -100,7 +100,7 @@ def test_what_was_not_recorded_cannot_be_told_and_says_how_to_record_it() -> Non
         ("cannot tell", "not in the trace: exceptions (none, or not recorded)")
     }
     assert {one.record for one in found} == {"Microsoft-Windows-DotNETRuntime:0x8000:4"}
-    assert (found.coverage, found.metrics["unknown"].value) == ("none", 3)
+    assert (found.coverage, found.metrics["unknown"].value) == ("none", 4)
 
 
 def test_where_nothing_occurred_a_rule_is_clear_though_its_numbers_are_unknown() -> None:

@@ -346,6 +346,14 @@ OTHERS: Final[Mapping[str, tuple[Facts, Facts]]] = {
     "cpu.limited": tuple({"threads.limited_periods": number, "threads.limit_periods": 100} for number in (50, 1)),
     "memory.limited": tuple({"threads.resident_peak": size * MB, "threads.memory_limit": 100 * MB} for size in (95,
      50)),
+    "exceptions.unreached": tuple(
+        {
+            "exceptions.count": 9,
+            **{f"exceptions/messages/{name}": [value] for name, value in (
+                ("type", "System.Net.Sockets.SocketException"), ("example", text), ("count", 3))},
+        }
+        for text in ("Connection refused", "Operation canceled")
+    ),
     "timer.often": (timers(3_000), timers(100)),
     "thread.brief": tuple(
         {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import attrs
@@ -15,6 +16,10 @@ from clrevents.analysis.gathering.merged_stacks import is_own_name
 _LEAST: Final = 100
 _OFTEN: Final = 100
 _FLOOD: Final = 5_000
+_SOCKET: Final = "System.Net.Sockets.SocketException"
+_REQUEST: Final = "System.Net.Http.HttpRequestException"
+_BENIGN: Final = re.compile("success|cancel|abort|reset|shut ?down|broken pipe|would block|reading", re.IGNORECASE)
+"""What is said where somebody was reached, or nobody waits for an answer any more."""
 
 
 def _cost(case: Case, rows: list[int]) -> Cited:
@@ -95,6 +100,29 @@ def _slow(case: Case, limit: float) -> Verdict:
     return Ailment(title, cost, (took, count), case.share(cost.value), _thrower(groups, worst))
 
 
+def _unreached(case: Case, limit: float) -> Verdict:
+    rows = case.rows("exceptions", "messages")
+    kinds, texts = (rows.column(name).tolist() for name in ("type", "example"))
+    failed = [
+        row
+        for row, (kind, text) in enumerate(zip(kinds, texts, strict=True))
+        if kind == _SOCKET and not _BENIGN.search(text or "")
+    ]
+    count = case.cells("exceptions", "messages", "count", failed)
+    title = f"a server could not be reached: {counted(int(count.value), 'exception')} of sockets"
+    if count.value < limit:
+        return Clear(title, (count,), events=limit - count.value)
+    # A request's exception names the server, too.
+    named = [row for row, kind in enumerate(kinds) if kind == _REQUEST and not _BENIGN.search(texts[row] or "")]
+    worst = max(named or failed, key=lambda row: int(rows.numbers("count")[row]))
+    groups = case.rows("exceptions", "groups")
+    columns = (groups.column(name).tolist() for name in ("type", "catching_method"))
+    catchers = [name for kind, name in zip(*columns, strict=True) if kind in (_SOCKET, _REQUEST) and name]
+    culprit = next(filter(is_own_name, catchers), None)
+    nameless = "" if culprit else "no method of the program catches them"
+    return Ailment(f"{title}, most often {texts[worst]!r}", count, (count,), culprit=culprit, nameless=nameless)
+
+
 _COST: Final = (
     "An exception costs thousands of times what a return value costs, on a thread that does nothing else then."
 )
@@ -147,5 +175,17 @@ RULES: Final = (
         also=("requests", "threads"),
         nothing="exceptions.count",
         cost="exceptions",
+    ),
+    Rule(
+        "exceptions.unreached",
+        "Are there servers that cannot be reached?",
+        ("exceptions.count",),
+        Threshold(3, "3 exceptions of sockets that do not come from an end of a connection", "our judgement"),
+        "Whoever asks waits until the attempt fails, and often tries again, though nothing in the program takes time.",
+        "Correct the address, or see why nobody answers there; let nothing wait for what is not necessary.",
+        "the program looks on purpose for servers that may not be there.",
+        "exceptions {file} --table messages",
+        _unreached,
+        nothing="exceptions.count",
     ),
 )

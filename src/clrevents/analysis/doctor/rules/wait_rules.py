@@ -218,7 +218,7 @@ def _polling(case: Case, limit: float) -> Verdict:
     total = case.cells("waits", "methods", "waited_ns", polled)
     if not polled:
         return Clear("no thread slept for moments only, again and again", (total,))
-    title = f"threads slept for moments, again and again, for {total.text} together, and did nothing in between"
+    title = f"threads slept for moments, again and again, for {total.text} together, and did little in between"
     return Ailment(title, total, (total,), case.share(total.value), methods[max(polled, key=lambda row: waited[row])])
 
 
