@@ -177,7 +177,7 @@ class Finding(Row):
     state: cells.Word = column(
         "`found`; `cannot tell`, because something was not recorded or was lost; or `clear`.", importance=1
     )
-    title: cells.CodeText = column("What was found or measured, or why it cannot be told.", importance=0)
+    title: cells.PrivateText = column("What was found or measured, or why it cannot be told.", importance=0)
     impact_ns: cells.DurationNs | None = column(
         "What it costs, where that is time; sums over threads may exceed the window."
     )

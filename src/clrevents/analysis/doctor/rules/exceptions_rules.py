@@ -1,4 +1,4 @@
-"""Rules about exceptions: how many are thrown, and where one is thrown and caught again and again."""
+"""Rules about exceptions: how many are thrown, what is caught again and again, and servers that are out of reach."""
 
 from __future__ import annotations
 
