@@ -93,6 +93,7 @@ def test_what_costs_requests_most_is_on_the_first_screen(name: str, said: str) -
                 "http.unexplained": "GET /block/{n}",
                 "pool.sync_over_async": "Ops.SyncOverAsync(int)",
                 "http.queue": "127.0.0.1:5242",
+                "exceptions.unreached": "Ops.BadHost(...)",
             },
         ),
         ("net10-shop-prod-2", {"http.unexplained": "GET /block/{n}"}),
