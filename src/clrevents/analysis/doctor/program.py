@@ -281,14 +281,14 @@ def _ran(case: Case) -> str | None:
     if "top" not in case.answers:
         return None
     rows = case.rows("top", "methods")
+    names = rows.column("name").tolist()
     # Who spins waits for work.
-    spins = np.array([name.startswith(_SPINS) for name in rows.column("name").tolist()], dtype=np.bool_)
+    spins = np.array([name.startswith(_SPINS) for name in names], dtype=np.bool_)
     # Processor time where it was counted; else the time in which samples found the thread running.
     is_counted = bool(rows.column("processor_ns").known.any())
     took = np.where(spins, 0, rows.numbers("processor_ns" if is_counted else "running_ns"))
     if not took.sum():
         return None
-    names = rows.column("name").tolist()
     worst = int(np.where(at_stops(names), 0, took).argmax())
     part = took[worst] / took.sum()
     what = "processor time" if is_counted else "running time"

@@ -125,17 +125,11 @@ def _hot(case: Case, limit: float) -> Verdict:
     own = _spent(case, least, f"{hottest} used", named[:1], culprit=hottest)
     # A path: the innermost method of the program that has most of all below it, in whatever it calls.
     low, used = (rows.numbers(f"inclusive_processor_{bound}ns") for bound in ("low_", ""))
-    by_name = [is_own_name(name) for name in names]
-    is_own = [
-        named if known is None else known for named, known in zip(by_name, rows.column("own").tolist(), strict=True)
-    ]
+    by_files = rows.column("own").tolist()
+    is_own = [is_own_name(name) if by_file is None else by_file for name, by_file in zip(names, by_files, strict=True)]
+    most = [row for row in named if used[row] >= _PATH * whole.value]
     # Where the program is a frame around a library that does the work, the library's.
-    path = next(
-        filter(
-            None, ([row for row in named if of[row] and used[row] >= _PATH * whole.value] for of in (is_own, by_name))
-        ),
-        [],
-    )
+    path = [row for row in most if is_own[row]] or [row for row in most if is_own_name(names[row])]
     if isinstance(own, Ailment):
         if is_own[named[0]]:
             return own

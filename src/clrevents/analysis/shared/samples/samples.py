@@ -250,11 +250,13 @@ class Samples:
             return None
         weight = self.weight if self.counted is None else self.counted.of_samples(len(self))[0]
         ran = weight * in_states(self.state, ("running",))
-        leaf = self.values[self.offsets[self.stack]]
-        stopped = np.bincount(leaf, ran * at_stops(frame.name for frame in self.frames)[leaf], len(self.frames))
+        by_leaf = np.bincount(self.values[self.offsets[self.stack]], ran, len(self.frames))
+        places = np.flatnonzero(by_leaf)
+        stops = places[at_stops(self.frames[place].name for place in places.tolist())]
+        stopped = by_leaf[stops]
         if stopped.sum() <= _STOPPED * ran.sum():
             return None
-        most = self.frames[int(stopped.argmax())].name.partition("(")[0]
+        most = self.frames[int(stops[stopped.argmax()])].name.partition("(")[0]
         return (
             f"{share_text(stopped.sum() / ran.sum())} of the running time is in short routines at which the sampler "
             f"stops threads, most in {most}: before, threads ran something else; trust the inclusive times of methods "
