@@ -70,6 +70,7 @@ def test_one_that_listens_and_is_no_process_of_ours_is_elsewhere(sockets: Path) 
     """A container that shares this folder and has numbers of its own, which may be in use here too."""
     with listening(sockets, 2**22 + 1, 77), listening(sockets, os.getpid(), 78):
         assert found(sockets) == [(os.getpid(), True), (2**22 + 1, True)]
+        assert [one.pid for one in find_runtimes(str(sockets), 2**22 + 1)] == [2**22 + 1]
 
 
 @linux

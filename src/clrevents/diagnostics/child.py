@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from clrevents.diagnostics.discovery import processes
+from clrevents.diagnostics.discovery import find_runtimes
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.faults import UNKNOWN_COMMAND, DiagnosticsError
@@ -85,7 +85,7 @@ class Child:
 
     def _too_old(self) -> Process | None:
         """The program itself, if it is a .NET Core 3 program, which does not connect to ports and so did not wait."""
-        for process in processes():
+        for process in find_runtimes(pid=self.pid):
             if process.pid == self.pid and not process.elsewhere:
                 try:
                     run(info(process.endpoint), "process information", 2)

@@ -25,12 +25,12 @@ _PIPE: Final = re.compile(r"dotnet-diagnostic-(\d+)")
 _PROC: Final = Path("/proc")
 
 
-def find_runtimes(folder: str | None = None) -> list[Process]:
-    """All runtimes with an endpoint, in the folder where this process would create its own and in those of
-    containers."""
+def find_runtimes(folder: str | None = None, pid: int | None = None) -> list[Process]:
+    """All runtimes with an endpoint, or those of one id, in the folder where this process would create its own and in
+    those of containers."""
     if sys.platform == "win32":
         return list(_pipes())
-    runtimes = {str(one.endpoint): one for one in _sockets(folder or os.environ.get("TMPDIR") or "/tmp")}
+    runtimes = {str(one.endpoint): one for one in _sockets(folder or os.environ.get("TMPDIR") or "/tmp", pid)}
     if folder is None and sys.platform == "linux":
         known = {(one.pid, one.elsewhere) for one in runtimes.values()}
         runtimes |= {str(one.endpoint): one for one in _contained() if (one.pid, False) not in known}
@@ -47,7 +47,7 @@ def processes() -> list[Process]:
 
 def find_process(pid: int | None = None, name: str | None = None) -> Process:
     """The process with the id `pid`, or with this `name`. Raises DiagnosticsError unless there is exactly one."""
-    hits = [one for one in processes() if pid in (None, one.pid) and name in (None, one.name)]
+    hits = [one for one in find_runtimes(pid=pid) if pid in (None, one.pid) and name in (None, one.name)]
     sought = f"the id {pid}" if pid is not None else f"the name {name!r}"
     if not hits:
         raise DiagnosticsError(f"no .NET process with {sought}{_why_not(pid)}; `clrevents ps` lists the running ones")
@@ -75,8 +75,8 @@ def _listed(hits: Sequence[Process]) -> str:
     return ", ".join(f"{one.pid} at {one.endpoint}" for one in hits[:5])
 
 
-def _sockets(folder: str) -> Iterator[Process]:
-    for path, pid, key, owner in _named(folder):
+def _sockets(folder: str, wanted: int | None) -> Iterator[Process]:
+    for path, pid, key, owner in _named(folder, wanted):
         endpoint = SocketEndpoint(path, owner)
         foreign = owner != os.getuid()
         user, closed = _user_name(owner) if foreign else None, foreign and os.getuid() != 0
@@ -89,8 +89,9 @@ def _sockets(folder: str) -> Iterator[Process]:
             yield Process(pid, endpoint, user=user, elsewhere=True, closed=closed)
 
 
-def _named(folder: str) -> Iterator[tuple[str, int, int, int]]:
-    for path in glob.glob(os.path.join(glob.escape(folder), "dotnet-diagnostic-*-socket")):
+def _named(folder: str, pid: int | None) -> Iterator[tuple[str, int, int, int]]:
+    # Programs that were killed leave theirs: looking at thousands takes as long as a short program runs.
+    for path in glob.glob(f"{glob.escape(folder)}/dotnet-diagnostic-{'*' if pid is None else pid}-*-socket"):
         match = _SOCKET.fullmatch(os.path.basename(path))
         with contextlib.suppress(OSError):
             # A file or a link may have been put there to be mistaken for a socket.
@@ -126,8 +127,8 @@ def _contained() -> Iterator[Process]:
 def _in_container(pid: int) -> Iterator[Process]:
     inner = _inner_pid(pid)
     folder = _environment(pid).get("TMPDIR", "/tmp")
-    for path, named, key, owner in _named(f"{_PROC}/{pid}/root{folder}"):
-        if named == inner and key == start_key(pid) and _may_own(owner, pid):
+    for path, _, key, owner in _named(f"{_PROC}/{pid}/root{folder}", inner):
+        if key == start_key(pid) and _may_own(owner, pid):
             user = _user_name(owner) if owner != os.getuid() else None
             yield Process(pid, SocketEndpoint(path, owner), _command_line(pid), user, elsewhere=True)
 
