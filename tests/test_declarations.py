@@ -89,11 +89,14 @@ def test_event_modules_only_declare() -> None:
                         n for n in ast.walk(keywords) if not isinstance(n, ast.Name | ast.Attribute | ast.expr_context)
                     ]
                     assert all(isinstance(n, ast.BinOp | ast.BitOr) for n in parts), where
-                case ast.Assign([ast.Name()], ast.Call(ast.Name("EventGroup"), keywords=[ast.keyword("level"), *more])):
-                    assert all(each.arg == "fields" and isinstance(each.value, ast.Name) for each in more), where
-                case ast.Assign([ast.Tuple([ast.Name(first), ast.Name(second)])], ast.Call(ast.Name("span"), given)):
-                    begin = ast.literal_eval(given[2])
-                    assert (first, second) == (f"{begin}_V0", f"{begin.removesuffix('Start')}End_V0"), where
+                case ast.Assign([ast.Name(group)], ast.Call(ast.Name("EventGroup"), keywords=[ast.keyword("level"), *_])):
+                    assert group.isupper(), where
+                case ast.Assign([ast.Name(group)], ast.Call(ast.Attribute(ast.Name(other), "_replace"), [])):
+                    assert group.isupper() and other.isupper(), where
+                case ast.Expr(ast.Call(ast.Attribute(attr="event" | "span"), [id, name, what, *fields], keywords)):
+                    for each in (id, name, what, *(keyword.value for keyword in keywords)):
+                        assert isinstance(each, ast.Constant), where
+                    assert all(isinstance(each, ast.Name | ast.Starred) for each in fields), where
                 case ast.Assign([ast.Name(name)], ast.Call(ast.Name("extended"), [ast.Name(parent), ast.Name()])):
                     event, _, version = name.rpartition("_V")
                     assert parent == f"{event}_V{int(version) - 1}", where

@@ -7,6 +7,7 @@ the rows of each of its tables. The modules beside them are what runs.
 from __future__ import annotations
 
 import ast
+import importlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from clrevents.analysis.about.checking import CheckResult
 from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.analysis.framework.run.asking import find_report, report_names
 from clrevents.events import EXPORTS
+from clrevents.schema.layout import Layout
 
 PACKAGE: Final = Path(__file__).resolve().parents[2] / "src" / "clrevents"
 _HEAD: Final = "# Made by tools/make.py stubs.\n"
@@ -49,44 +51,39 @@ def _late(names: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _events() -> Iterator[str]:
-    """Classes that `extended` makes are written out, with the added fields behind those of the extended version, and
-    those that `span` makes."""
-    families = sorted(set(EXPORTS.values()))
-    made = {name: (module, *bases) for module in families for name, *bases in _extended(module)}
-    spans = {name: (module, fields) for module in families for name, fields in _spans(module)}
-    needed = {(module, added) for module, *_, added in (*made.values(), *spans.values()) if added}
-    yield "from clrevents.schema.event import InstanceFields, struct"
-    yield from _imports(((module, name) for name, module in EXPORTS.items() if name not in made | spans), exported=True)
-    yield from _imports((module, added) for module, added in needed if added != "InstanceFields")
-    for name, (_, fields) in spans.items():
-        yield from ("@struct", f"class {name}{fields and f'({fields})'}: ...")
-    for name, (_, parent, added) in made.items():
-        yield ""
-        yield "@struct"
-        yield f"class {name}({added}, {parent}): ..."
+    """Classes that no statement declares are written out, with the fields that a version adds behind those before."""
+    classes = {name: getattr(importlib.import_module(module), name) for name, module in EXPORTS.items()}
+    stated = {(module, name) for module in set(EXPORTS.values()) for name in _stated(module)}
+    made = {name: cls for name, cls in classes.items() if (cls.__module__, name) not in stated}
+    bases = {name: [*_added(cls), *(base for base in cls.__bases__ if base is not object)] for name, cls in made.items()}
+    named = {(base.__module__, base.__name__) for each in bases.values() for base in each} - {
+        (cls.__module__, name) for name, cls in classes.items()
+    }
+    yield "from clrevents.schema.event import struct"
+    yield from _imports(((module, name) for name, module in EXPORTS.items() if name not in made), exported=True)
+    yield from _imports(named)
+    for name, cls in sorted(made.items(), key=lambda item: (item[1].__event__.version, item[0])):
+        inherited = ", ".join(base.__name__ for base in bases[name])
+        yield from ("", "@struct", f"class {name}{inherited and f'({inherited})'}:", f'    """{cls.__doc__}"""')
 
 
-def _extended(module: str) -> Iterator[tuple[str, str, str]]:
-    """Name, extended version and added fields of each class of a family that no class statement declares."""
-    for node in _declared(module):
-        match node:
-            case ast.Assign([ast.Name(name)], ast.Call(ast.Name("extended"), [ast.Name(parent), ast.Name(added)])):
-                yield name, parent, added
+def _added(cls: Any) -> list[type[Any]]:
+    """The class of the fields that a version adds to those of the one before."""
+    before = getattr(cls.__base__, "__layout__", Layout()).fields
+    own = cls.__layout__.fields[len(before) :]
+    modules = (importlib.import_module(module) for module in ("clrevents.schema.event", *sorted(set(EXPORTS.values()))))
+    alike = (
+        value
+        for module in modules
+        for name, value in vars(module).items()
+        if name.endswith("Fields") and value.__doc__.startswith("Adds ") and value.__layout__.fields == own
+    )
+    return [next(alike)] if own else []
 
 
-def _spans(module: str) -> Iterator[tuple[str, str]]:
-    """The names of classes that come in twos, and of the class that has their fields."""
-    fields: dict[str, str] = {}
-    for node in _declared(module):
-        match node:
-            case ast.Assign([ast.Name(group)], ast.Call(ast.Name("EventGroup"), keywords=[_, ast.keyword(_, given)])):
-                fields[group] = ast.unparse(given)
-            case ast.Assign([ast.Tuple(names)], ast.Call(ast.Name("span"), [ast.Name(group), *_])):
-                yield from ((ast.unparse(name), fields.get(group, "")) for name in names)
-
-
-def _declared(module: str) -> list[ast.stmt]:
-    return ast.parse(PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py").read_text(encoding="utf-8")).body
+def _stated(module: str) -> Iterator[str]:
+    tree = ast.parse(PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py").read_text(encoding="utf-8"))
+    return (node.name for node in tree.body if isinstance(node, ast.ClassDef))
 
 
 def _reported() -> Iterator[str]:

@@ -61,16 +61,68 @@ def value_text(value: Any) -> str:
 C = TypeVar("C", bound=type)
 
 _VERSIONED = re.compile(r"(.+)_V(\d+)")
+_MOMENT = re.compile("(?<=.)(Begin|End)(?![a-z])")
+_OPCODES = {"Begin": "Start", "End": "Stop"}
 
 
 class EventGroup(NamedTuple):
-    """What several events of one provider share."""
+    """What several events of one provider share.
+
+    Its methods declare events that have no fields of their own. They make the classes, and name them in the module that
+    calls, as class statements would; type checkers see them in `events.pyi`.
+    """
 
     provider: str
     keywords: int
     level: int
-    fields: type[Any] = object
-    """A class made by `@struct`, whose fields those have that `span` makes."""
+    task: str = ""
+    """What ETW calls them: the alias of `GCFinalizersBegin` of the task `GC` is `GC/FinalizersStart`. Without: none."""
+    fields: tuple[type[Any], ...] = ()
+    """Classes made by `@struct`: the fields of the first version of each event, and those that later ones add."""
+    later: int | None = None
+    """The keywords of all versions but the first, if they differ."""
+    only_undescribed: bool = False
+    """See `event`."""
+
+    def event(self, id: int, name: str, what: str, *fields: type[Any], alias: str = "", version: int = 0) -> None:
+        """An event with the group's fields, or with `fields`; `what` says what it means.
+
+        Its first version is `version`. `alias` replaces the one by the task.
+        """
+        self._declare(sys._getframe(1), id, name, what, fields, alias, version)
+
+    def span(self, id: int, begin: str, what: str, alias: str = "") -> None:
+        """Two events of something that takes time: this one says that it starts, the next that it ends.
+
+        `begin` is the name of the first; that of the second has `End` there, in place of `Start` if it ends so. Behind
+        `alias` comes `Start` or `Stop`.
+        """
+        stem = begin.removesuffix("Start")
+        alias = alias or f"{self.task}/{stem.removeprefix(self.task)}"
+        self._declare(sys._getframe(1), id, begin, f"Start of {what}.", (), f"{alias}Start")
+        self._declare(sys._getframe(1), id + 1, f"{stem}End", f"End of {what}.", (), f"{alias}Stop")
+
+    def _declare(
+        self,
+        module: FrameType,
+        id: int,
+        name: str,
+        what: str,
+        fields: tuple[type[Any], ...],
+        alias: str,
+        version: int = 0,
+    ) -> None:
+        if self.task and not alias:
+            moment = _MOMENT.sub(lambda match: _OPCODES[match[0]], name.removeprefix("Prv").removeprefix(self.task))
+            alias = f"{self.task}/{moment}"
+        first, *added = fields or self.fields or (object,)
+        body = {"__doc__": what, "__module__": module.f_globals["__name__"]}
+        cls: Any = type(f"{name}_V{version}", (first,), body)
+        aliases = (alias,) if alias else ()
+        versions = [event(self, id=id, version=version, aliases=aliases, only_undescribed=self.only_undescribed)(cls)]
+        for each in added:
+            versions.append(extended(versions[-1], each, self.later))
+        module.f_globals.update((cls.__name__, cls) for cls in versions)
 
 
 @dataclass_transform(frozen_default=True)
@@ -105,7 +157,7 @@ def event(
     annotation or a class name whose `_V<n>` is not `version`.
     """
     if isinstance(provider, EventGroup):
-        full_name, keywords, level, _ = provider
+        full_name, keywords, level = provider[:3]
     else:
         full_name = provider
 
@@ -163,21 +215,6 @@ def extended(parent: Any, added: type[Any], keywords: int | None = None) -> Any:
     }
     cls = type(f"{info.name}_V{version}", (parent,), body)
     return event(info.provider, id=info.id, version=version, keywords=keywords)(cls)
-
-
-def span(group: EventGroup, id: int, begin: str, alias: str, what: str) -> tuple[Any, Any]:
-    """Two events of something that takes time: this one says that it starts, the next that it ends.
-
-    `begin` is the name of the first; that of the second has `End` there, in place of `Start` if it ends so. Behind
-    `alias` comes `Start` or `Stop`. Type checkers see the new classes in `events.pyi`.
-    """
-    classes = []
-    names = (begin, f"{begin.removesuffix('Start')}End")
-    for place, (name, moment, ending) in enumerate(zip(names, ("Start", "End"), ("Start", "Stop"), strict=True)):
-        body = {"__doc__": f"{moment} of {what}.", "__module__": sys._getframe(1).f_globals["__name__"]}
-        cls = type(f"{name}_V0", (group.fields,), body)
-        classes.append(event(group, id=id + place, version=0, aliases=(f"{alias}{ending}",))(cls))
-    return classes[0], classes[1]
 
 
 def event_name(class_name: str, version: int) -> str:

@@ -225,3 +225,10 @@ class ILToNativeMapFields:
     ILOffsets: Annotated[Counted[Int32], by("CountOfMapEntries")]
     NativeOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
     ClrInstanceID: UInt16
+
+
+@struct
+class ILVersionFields:
+    """Adds ILVersionID."""
+
+    ILVersionID: UInt64

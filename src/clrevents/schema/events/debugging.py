@@ -4,30 +4,16 @@ EventPipe stores stacks in its blocks and never sends these. The manifest gives 
 would write one.
 """
 
-from clrevents.schema.event import InstanceFields, event, extended, struct
+from clrevents.schema.event import EventGroup, InstanceFields, event, extended, struct
 from clrevents.schema.keywords import PrivateKeyword, RundownKeyword, RuntimeKeyword, StressKeyword
 from clrevents.schema.registry import PRIVATE, RUNDOWN, RUNTIME, STRESS
 from clrevents.schema.types import AnsiString, Pointer, UInt8, UInt16, UInt32
 
-
-@event(RUNTIME, id=240, version=0, keywords=RuntimeKeyword.Debugger, level=4)
-class DebugIPCEventStart_V0:
-    """The runtime starts handling a debugger request."""
-
-
-@event(RUNTIME, id=241, version=0, keywords=RuntimeKeyword.Debugger, level=4)
-class DebugIPCEventEnd_V0:
-    """The runtime finished handling a debugger request."""
-
-
-@event(RUNTIME, id=242, version=0, keywords=RuntimeKeyword.Debugger, level=4)
-class DebugExceptionProcessingStart_V0:
-    """The debugger support starts processing an exception."""
-
-
-@event(RUNTIME, id=243, version=0, keywords=RuntimeKeyword.Debugger, level=4)
-class DebugExceptionProcessingEnd_V0:
-    """The debugger support finished processing an exception."""
+DEBUGGER = EventGroup(RUNTIME, RuntimeKeyword.Debugger, level=4)
+DEBUGGER.event(240, "DebugIPCEventStart", "The runtime starts handling a debugger request.")
+DEBUGGER.event(241, "DebugIPCEventEnd", "The runtime finished handling a debugger request.")
+DEBUGGER.event(242, "DebugExceptionProcessingStart", "The debugger support starts processing an exception.")
+DEBUGGER.event(243, "DebugExceptionProcessingEnd", "The debugger support finished processing an exception.")
 
 
 @event(STRESS, id=0, version=0, aliases=("StressLog/Start",), level=4)

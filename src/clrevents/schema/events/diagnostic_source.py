@@ -1,6 +1,6 @@
 """The bridge from DiagnosticSource; no fields described before .NET 5 (docs/format.md, "Events without fields")."""
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import EventGroup, struct
 from clrevents.schema.types import Prefixed, UnicodeString
 
 PROVIDER = "Microsoft-Diagnostics-DiagnosticSource"
@@ -23,36 +23,14 @@ class DiagnosticFields:
     Arguments: Prefixed[DiagnosticArgument]
 
 
-@event(PROVIDER, id=3, version=0, only_undescribed=True)
-class Event_V0(DiagnosticFields):
-    """A notification from a library, outside of any activity."""
-
-
-@event(PROVIDER, id=4, version=0, only_undescribed=True, aliases=("Activity1/Start",))
-class Activity1Start_V0(DiagnosticFields):
-    """An activity started; first of two event pairs that may nest."""
-
-
-@event(PROVIDER, id=5, version=0, only_undescribed=True, aliases=("Activity1/Stop",))
-class Activity1Stop_V0(DiagnosticFields):
-    """An activity stopped; first of two event pairs that may nest."""
-
-
-@event(PROVIDER, id=6, version=0, only_undescribed=True, aliases=("Activity2/Start",))
-class Activity2Start_V0(DiagnosticFields):
-    """An activity started; second of two event pairs that may nest."""
-
-
-@event(PROVIDER, id=7, version=0, only_undescribed=True, aliases=("Activity2/Stop",))
-class Activity2Stop_V0(DiagnosticFields):
-    """An activity stopped; second of two event pairs that may nest."""
-
-
-@event(PROVIDER, id=8, version=0, only_undescribed=True, aliases=("RecursiveActivity1/Start",))
-class RecursiveActivity1Start_V0(DiagnosticFields):
-    """An activity that may be recursive started."""
-
-
-@event(PROVIDER, id=9, version=0, only_undescribed=True, aliases=("RecursiveActivity1/Stop",))
-class RecursiveActivity1Stop_V0(DiagnosticFields):
-    """An activity that may be recursive stopped."""
+NOTIFICATIONS = EventGroup(PROVIDER, 0, level=0, fields=(DiagnosticFields,), only_undescribed=True)
+NOTIFICATIONS.event(3, "Event", "A notification from a library, outside of any activity.")
+FIRST = NOTIFICATIONS._replace(task="Activity1")
+FIRST.event(4, "Activity1Start", "An activity started; first of two event pairs that may nest.")
+FIRST.event(5, "Activity1Stop", "An activity stopped; first of two event pairs that may nest.")
+SECOND = NOTIFICATIONS._replace(task="Activity2")
+SECOND.event(6, "Activity2Start", "An activity started; second of two event pairs that may nest.")
+SECOND.event(7, "Activity2Stop", "An activity stopped; second of two event pairs that may nest.")
+RECURSIVE = NOTIFICATIONS._replace(task="RecursiveActivity1")
+RECURSIVE.event(8, "RecursiveActivity1Start", "An activity that may be recursive started.")
+RECURSIVE.event(9, "RecursiveActivity1Stop", "An activity that may be recursive stopped.")

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import EventGroup, event, struct
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.runtime_flags import ExceptionThrownFlags
@@ -36,36 +36,11 @@ class HandlerFields:
     ClrInstanceID: UInt16
 
 
-@event(RUNTIME, id=250, version=0, aliases=("ExceptionCatch/Start",), keywords=RuntimeKeyword.Exception, level=4)
-class ExceptionCatchStart_V0(HandlerFields):
-    """A catch handler starts."""
-
-
-@event(RUNTIME, id=251, version=0, aliases=("ExceptionCatch/Stop",), keywords=RuntimeKeyword.Exception, level=4)
-class ExceptionCatchStop_V0:
-    """A catch handler ended."""
-
-
-@event(RUNTIME, id=252, version=0, aliases=("ExceptionFinally/Start",), keywords=RuntimeKeyword.Exception, level=4)
-class ExceptionFinallyStart_V0(HandlerFields):
-    """A finally handler starts."""
-
-
-@event(RUNTIME, id=253, version=0, aliases=("ExceptionFinally/Stop",), keywords=RuntimeKeyword.Exception, level=4)
-class ExceptionFinallyStop_V0:
-    """A finally handler ended."""
-
-
-@event(RUNTIME, id=254, version=0, aliases=("ExceptionFilter/Start",), keywords=RuntimeKeyword.Exception, level=4)
-class ExceptionFilterStart_V0(HandlerFields):
-    """An exception filter starts."""
-
-
-@event(RUNTIME, id=255, version=0, aliases=("ExceptionFilter/Stop",), keywords=RuntimeKeyword.Exception, level=4)
-class ExceptionFilterStop_V0:
-    """An exception filter ended."""
-
-
-@event(RUNTIME, id=256, version=0, aliases=("Exception/Stop",), keywords=RuntimeKeyword.Exception, level=4)
-class ExceptionThrownStop_V0:
-    """The handling of a thrown exception ended."""
+EXCEPTION = EventGroup(RUNTIME, RuntimeKeyword.Exception, level=4, fields=(HandlerFields,))
+EXCEPTION.event(250, "ExceptionCatchStart", "A catch handler starts.", alias="ExceptionCatch/Start")
+EXCEPTION.event(251, "ExceptionCatchStop", "A catch handler ended.", object, alias="ExceptionCatch/Stop")
+EXCEPTION.event(252, "ExceptionFinallyStart", "A finally handler starts.", alias="ExceptionFinally/Start")
+EXCEPTION.event(253, "ExceptionFinallyStop", "A finally handler ended.", object, alias="ExceptionFinally/Stop")
+EXCEPTION.event(254, "ExceptionFilterStart", "An exception filter starts.", alias="ExceptionFilter/Start")
+EXCEPTION.event(255, "ExceptionFilterStop", "An exception filter ended.", object, alias="ExceptionFilter/Stop")
+EXCEPTION.event(256, "ExceptionThrownStop", "The handling of a thrown exception ended.", object, alias="Exception/Stop")

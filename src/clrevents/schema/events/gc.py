@@ -5,7 +5,7 @@ The decisions of a collection are in `gc_history`.
 
 from typing import Annotated
 
-from clrevents.schema.event import InstanceFields, event, extended
+from clrevents.schema.event import EventGroup, InstanceFields, event
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
@@ -120,24 +120,10 @@ class GCHeapStats_V2(GCHeapStats_V1):
     TotalPromotedSize4: UInt64
 
 
-@event(RUNTIME, id=11, version=0, aliases=("GC/CreateConcurrentThread",), keywords=RuntimeKeyword.GC, level=4)
-class GCCreateConcurrentThread_V0:
-    """The thread for background collections was created."""
-
-
-GCCreateConcurrentThread_V1 = extended(
-    GCCreateConcurrentThread_V0, InstanceFields, keywords=RuntimeKeyword.GC | RuntimeKeyword.Threading
-)
-
-
-@event(RUNTIME, id=12, version=0, aliases=("GC/TerminateConcurrentThread",), keywords=RuntimeKeyword.GC, level=4)
-class GCTerminateConcurrentThread_V0:
-    """The thread for background collections terminated."""
-
-
-GCTerminateConcurrentThread_V1 = extended(
-    GCTerminateConcurrentThread_V0, InstanceFields, keywords=RuntimeKeyword.GC | RuntimeKeyword.Threading
-)
+GC = EventGroup(RUNTIME, RuntimeKeyword.GC, level=4, task="GC", fields=(object, InstanceFields))
+GC_THREAD = GC._replace(later=RuntimeKeyword.GC | RuntimeKeyword.Threading)
+GC_THREAD.event(11, "GCCreateConcurrentThread", "The thread for background collections was created.")
+GC_THREAD.event(12, "GCTerminateConcurrentThread", "The thread for background collections terminated.")
 
 
 @event(RUNTIME, id=35, version=0, aliases=("GC/Triggered",), keywords=RuntimeKeyword.GC, level=4)
@@ -191,28 +177,9 @@ class GCSuspendEEReason(OpenEnum):
     SuspendForProfiler = 8
 
 
-@event(RUNTIME, id=3, version=0, aliases=("GC/RestartEEStop",), keywords=RuntimeKeyword.GC, level=4)
-class GCRestartEEEnd_V0:
-    """Managed threads have been resumed after a suspension."""
-
-
-GCRestartEEEnd_V1 = extended(GCRestartEEEnd_V0, InstanceFields)
-
-
-@event(RUNTIME, id=7, version=0, aliases=("GC/RestartEEStart",), keywords=RuntimeKeyword.GC, level=4)
-class GCRestartEEBegin_V0:
-    """The runtime starts resuming managed threads."""
-
-
-GCRestartEEBegin_V1 = extended(GCRestartEEBegin_V0, InstanceFields)
-
-
-@event(RUNTIME, id=8, version=0, aliases=("GC/SuspendEEStop",), keywords=RuntimeKeyword.GC, level=4)
-class GCSuspendEEEnd_V0:
-    """All managed threads are suspended."""
-
-
-GCSuspendEEEnd_V1 = extended(GCSuspendEEEnd_V0, InstanceFields)
+GC.event(3, "GCRestartEEEnd", "Managed threads have been resumed after a suspension.")
+GC.event(7, "GCRestartEEBegin", "The runtime starts resuming managed threads.")
+GC.event(8, "GCSuspendEEEnd", "All managed threads are suspended.")
 
 
 @event(RUNTIME, id=9, version=0, aliases=("GC/SuspendEEStart",), keywords=RuntimeKeyword.GC, level=4)

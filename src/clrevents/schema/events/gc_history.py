@@ -5,7 +5,7 @@ The reason codes have no map in the manifest, so they stay numbers.
 
 from typing import Annotated
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import EventGroup, event, struct
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
@@ -144,24 +144,16 @@ class MarkFields:
     ClrInstanceID: UInt16
 
 
-@event(RUNTIME, id=25, version=0, aliases=("GC/MarkStackRoots",), keywords=RuntimeKeyword.GC, level=4)
-class GCMarkStackRoots_V0(MarkFields):
-    """Objects of a heap reachable from stacks have been marked."""
-
-
-@event(RUNTIME, id=26, version=0, aliases=("GC/MarkFinalizeQueueRoots",), keywords=RuntimeKeyword.GC, level=4)
-class GCMarkFinalizeQueueRoots_V0(MarkFields):
-    """Objects of a heap reachable from the finalizer queue have been marked."""
-
-
-@event(RUNTIME, id=27, version=0, aliases=("GC/MarkHandles",), keywords=RuntimeKeyword.GC, level=4)
-class GCMarkHandles_V0(MarkFields):
-    """Objects of a heap reachable from GC handles have been marked."""
-
-
-@event(RUNTIME, id=28, version=0, aliases=("GC/MarkCards",), keywords=RuntimeKeyword.GC, level=4)
-class GCMarkOlderGenerationRoots_V0(MarkFields):
-    """Objects of a heap reachable from older generations have been marked."""
+MARKS = EventGroup(RUNTIME, RuntimeKeyword.GC, level=4, task="GC", fields=(MarkFields,))
+MARKS.event(25, "GCMarkStackRoots", "Objects of a heap reachable from stacks have been marked.")
+MARKS.event(26, "GCMarkFinalizeQueueRoots", "Objects of a heap reachable from the finalizer queue have been marked.")
+MARKS.event(27, "GCMarkHandles", "Objects of a heap reachable from GC handles have been marked.")
+MARKS.event(
+    28,
+    "GCMarkOlderGenerationRoots",
+    "Objects of a heap reachable from older generations have been marked.",
+    alias="GC/MarkCards",
+)
 
 
 @event(RUNTIME, id=202, version=0, aliases=("GC/Mark", "GC/MarkWithType"), keywords=RuntimeKeyword.GC, level=4)

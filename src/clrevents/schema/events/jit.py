@@ -6,7 +6,7 @@ from clrevents.schema.event import EventGroup, event
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
-from clrevents.schema.runtime_flags import ILToNativeMapFields
+from clrevents.schema.runtime_flags import ILToNativeMapFields, ILVersionFields
 from clrevents.schema.types import (
     AnsiString,
     Boolean,
@@ -100,23 +100,16 @@ class MethodJitTailCallFailedAnsi_V0:
     ClrInstanceID: UInt16
 
 
-@event(
+NATIVE_MAPS = EventGroup(
     RUNTIME,
-    id=190,
-    version=0,
-    aliases=("Method/ILToNativeMap",),
-    keywords=RuntimeKeyword.JittedMethodILToNativeMap,
+    RuntimeKeyword.JittedMethodILToNativeMap,
     level=5,
+    task="Method",
+    fields=(ILToNativeMapFields, ILVersionFields),
 )
-class MethodILToNativeMap_V0(ILToNativeMapFields):
-    """IL-to-native map of a method. IL offsets -1, -2, -3: no mapping, prolog, epilog."""
-
-
-@event(RUNTIME, id=190, version=1)
-class MethodILToNativeMap_V1(MethodILToNativeMap_V0):
-    """IL-to-native map of a method. IL offsets -1, -2, -3: no mapping, prolog, epilog. Adds ILVersionID."""
-
-    ILVersionID: UInt64
+NATIVE_MAPS.event(
+    190, "MethodILToNativeMap", "IL-to-native map of a method. IL offsets -1, -2, -3: no mapping, prolog, epilog."
+)
 
 
 @event(JIT_TRACING, id=191, version=0, aliases=("Method/TailCallFailed",))

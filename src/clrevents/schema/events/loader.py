@@ -2,13 +2,11 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import EventGroup, InstanceFields, event, extended, struct
+from clrevents.schema.event import EventGroup, InstanceFields, struct
 from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 from clrevents.schema.runtime_flags import AppDomainFlags, AssemblyFlags, ModuleFlags
 from clrevents.schema.types import Guid, UInt16, UInt32, UInt64, UnicodeString
-
-LOADER_RUNDOWN = EventGroup(RUNDOWN, RundownKeyword.LoaderRundown, level=4)
 
 
 @struct
@@ -59,16 +57,6 @@ class ModuleFields:
     ModuleNativePath: UnicodeString
 
 
-@event(RUNTIME, id=149, version=0, aliases=("Loader/ModuleDCStartV2",), keywords=RuntimeKeyword.Loader, level=4)
-class ModuleDCStartV2_V0(ModuleFields):
-    """A module that was loaded when the session started; from runtimes without the rundown provider."""
-
-
-@event(RUNTIME, id=150, version=0, aliases=("Loader/ModuleDCStopV2",), keywords=RuntimeKeyword.Loader, level=4)
-class ModuleDCEndV2_V0(ModuleFields):
-    """A module that was loaded when the session ended; from runtimes without the rundown provider."""
-
-
 @struct
 class DomainModuleFields:
     """A module in a domain, and the paths of its files."""
@@ -82,35 +70,6 @@ class DomainModuleFields:
     ModuleNativePath: UnicodeString
 
 
-@event(RUNTIME, id=151, version=0, aliases=("Loader/DomainModuleLoad",), keywords=RuntimeKeyword.Loader, level=4)
-class DomainModuleLoad_V0(DomainModuleFields):
-    """A module was loaded into an application domain."""
-
-
-DomainModuleLoad_V1 = extended(DomainModuleLoad_V0, InstanceFields)
-
-
-@event(RUNTIME, id=152, version=0, aliases=("Loader/ModuleLoad",), keywords=RuntimeKeyword.Loader, level=4)
-class ModuleLoad_V0(ModuleFields):
-    """A module was loaded."""
-
-
-ModuleLoad_V1 = extended(ModuleLoad_V0, InstanceFields, keywords=RuntimeKeyword.Loader | RuntimeKeyword.PerfTrack)
-ModuleLoad_V2 = extended(ModuleLoad_V1, PdbFields)
-
-
-ModuleLoad_V3 = extended(ModuleLoad_V2, BuildFields)
-
-
-@event(RUNTIME, id=153, version=0, aliases=("Loader/ModuleUnload",), keywords=RuntimeKeyword.Loader, level=4)
-class ModuleUnload_V0(ModuleFields):
-    """A module was unloaded."""
-
-
-ModuleUnload_V1 = extended(ModuleUnload_V0, InstanceFields, keywords=RuntimeKeyword.Loader | RuntimeKeyword.PerfTrack)
-ModuleUnload_V2 = extended(ModuleUnload_V1, PdbFields)
-
-
 @struct
 class FirstAssemblyFields:
     """An assembly, as the first version of its events had it."""
@@ -119,11 +78,6 @@ class FirstAssemblyFields:
     AppDomainID: UInt64
     AssemblyFlags: Annotated[AssemblyFlags, UInt32]
     FullyQualifiedAssemblyName: UnicodeString
-
-
-@event(RUNTIME, id=154, version=0, aliases=("Loader/AssemblyLoad",), keywords=RuntimeKeyword.Loader, level=4)
-class AssemblyLoad_V0(FirstAssemblyFields):
-    """An assembly was loaded."""
 
 
 @struct
@@ -138,109 +92,69 @@ class AssemblyFields:
     ClrInstanceID: UInt16
 
 
-@event(RUNTIME, id=154, version=1, aliases=("Loader/AssemblyLoad",), keywords=RuntimeKeyword.Loader, level=4)
-class AssemblyLoad_V1(AssemblyFields):
-    """An assembly was loaded; BindingID identifies the bind."""
+LOADER = EventGroup(RUNTIME, RuntimeKeyword.Loader, level=4, task="Loader")
+LOADER_RUNDOWN = EventGroup(RUNDOWN, RundownKeyword.LoaderRundown, level=4, task="Loader")
 
-
-@event(RUNTIME, id=155, version=0, aliases=("Loader/AssemblyUnload",), keywords=RuntimeKeyword.Loader, level=4)
-class AssemblyUnload_V0(FirstAssemblyFields):
-    """An assembly was unloaded."""
-
-
-@event(RUNTIME, id=155, version=1, aliases=("Loader/AssemblyUnload",), keywords=RuntimeKeyword.Loader, level=4)
-class AssemblyUnload_V1(AssemblyFields):
-    """An assembly was unloaded; BindingID identifies the bind that had loaded it."""
-
-
-@event(RUNTIME, id=156, version=0, aliases=("Loader/AppDomainLoad",), keywords=RuntimeKeyword.Loader, level=4)
-class AppDomainLoad_V0(AppDomainFields):
-    """An application domain was created."""
-
-
-AppDomainLoad_V1 = extended(AppDomainLoad_V0, IndexFields)
-
-
-@event(RUNTIME, id=157, version=0, aliases=("Loader/AppDomainUnload",), keywords=RuntimeKeyword.Loader, level=4)
-class AppDomainUnload_V0(AppDomainFields):
-    """An application domain was unloaded."""
-
-
-AppDomainUnload_V1 = extended(AppDomainUnload_V0, IndexFields)
-
-
-@event(LOADER_RUNDOWN, id=155, version=0, aliases=("Loader/AssemblyDCStart",))
-class AssemblyDCStart_V0(FirstAssemblyFields):
-    """An assembly that was loaded when the session started."""
-
-
-@event(LOADER_RUNDOWN, id=155, version=1, aliases=("Loader/AssemblyDCStart",))
-class AssemblyDCStart_V1(AssemblyFields):
-    """An assembly that was loaded when the session started; BindingID identifies the bind."""
-
-
-@event(LOADER_RUNDOWN, id=156, version=0, aliases=("Loader/AssemblyDCStop",))
-class AssemblyDCEnd_V0(FirstAssemblyFields):
-    """An assembly that was loaded when the session ended."""
-
-
-@event(LOADER_RUNDOWN, id=156, version=1, aliases=("Loader/AssemblyDCStop",))
-class AssemblyDCEnd_V1(AssemblyFields):
-    """An assembly that was loaded when the session ended; BindingID identifies the bind."""
-
-
-@event(LOADER_RUNDOWN, id=157, version=0, aliases=("Loader/AppDomainDCStart",))
-class AppDomainDCStart_V0(AppDomainFields):
-    """An application domain that existed when the session started."""
-
-
-AppDomainDCStart_V1 = extended(AppDomainDCStart_V0, IndexFields)
-
-
-@event(LOADER_RUNDOWN, id=158, version=0, aliases=("Loader/AppDomainDCStop",))
-class AppDomainDCEnd_V0(AppDomainFields):
-    """An application domain that existed when the session ended."""
-
-
-AppDomainDCEnd_V1 = extended(AppDomainDCEnd_V0, IndexFields)
-
-
-@event(LOADER_RUNDOWN, id=151, version=0, aliases=("Loader/DomainModuleDCStart",))
-class DomainModuleDCStart_V0(DomainModuleFields):
-    """A module in an application domain when the session started."""
-
-
-DomainModuleDCStart_V1 = extended(DomainModuleDCStart_V0, InstanceFields)
-
-
-@event(LOADER_RUNDOWN, id=152, version=0, aliases=("Loader/DomainModuleDCStop",))
-class DomainModuleDCEnd_V0(DomainModuleFields):
-    """A module in an application domain when the session ended."""
-
-
-DomainModuleDCEnd_V1 = extended(DomainModuleDCEnd_V0, InstanceFields)
-
-
-@event(LOADER_RUNDOWN, id=153, version=0, aliases=("Loader/ModuleDCStart",))
-class ModuleDCStart_V0(ModuleFields):
-    """A module that was loaded when the session started."""
-
-
-ModuleDCStart_V1 = extended(
-    ModuleDCStart_V0, InstanceFields, keywords=RundownKeyword.LoaderRundown | RundownKeyword.PerfTrackRundown
+MODULES = LOADER._replace(
+    fields=(ModuleFields, InstanceFields, PdbFields), later=RuntimeKeyword.Loader | RuntimeKeyword.PerfTrack
 )
-ModuleDCStart_V2 = extended(ModuleDCStart_V1, PdbFields)
-
-
-@event(LOADER_RUNDOWN, id=154, version=0, aliases=("Loader/ModuleDCStop",))
-class ModuleDCEnd_V0(ModuleFields):
-    """A module that was loaded when the session ended."""
-
-
-ModuleDCEnd_V1 = extended(
-    ModuleDCEnd_V0, InstanceFields, keywords=RundownKeyword.LoaderRundown | RundownKeyword.PerfTrackRundown
+MODULES.event(152, "ModuleLoad", "A module was loaded.", *MODULES.fields, BuildFields)
+MODULES.event(153, "ModuleUnload", "A module was unloaded.")
+MODULES_RUNDOWN = LOADER_RUNDOWN._replace(
+    fields=MODULES.fields, later=RundownKeyword.LoaderRundown | RundownKeyword.PerfTrackRundown
 )
-ModuleDCEnd_V2 = extended(ModuleDCEnd_V1, PdbFields)
+MODULES_RUNDOWN.event(153, "ModuleDCStart", "A module that was loaded when the session started.")
+MODULES_RUNDOWN.event(
+    154, "ModuleDCEnd", "A module that was loaded when the session ended.", *MODULES.fields, BuildFields
+)
+LOADER.event(
+    149,
+    "ModuleDCStartV2",
+    "A module that was loaded when the session started; from runtimes without the rundown provider.",
+    ModuleFields,
+)
+LOADER.event(
+    150,
+    "ModuleDCEndV2",
+    "A module that was loaded when the session ended; from runtimes without the rundown provider.",
+    ModuleFields,
+)
 
+LOADER.event(
+    151, "DomainModuleLoad", "A module was loaded into an application domain.", DomainModuleFields, InstanceFields
+)
+DOMAIN_MODULES_RUNDOWN = LOADER_RUNDOWN._replace(fields=(DomainModuleFields, InstanceFields))
+DOMAIN_MODULES_RUNDOWN.event(151, "DomainModuleDCStart", "A module in an application domain when the session started.")
+DOMAIN_MODULES_RUNDOWN.event(152, "DomainModuleDCEnd", "A module in an application domain when the session ended.")
 
-ModuleDCEnd_V3 = extended(ModuleDCEnd_V2, BuildFields)
+FIRST_ASSEMBLIES = LOADER._replace(fields=(FirstAssemblyFields,))
+FIRST_ASSEMBLIES.event(154, "AssemblyLoad", "An assembly was loaded.")
+FIRST_ASSEMBLIES.event(155, "AssemblyUnload", "An assembly was unloaded.")
+FIRST_ASSEMBLIES_RUNDOWN = LOADER_RUNDOWN._replace(fields=(FirstAssemblyFields,))
+FIRST_ASSEMBLIES_RUNDOWN.event(155, "AssemblyDCStart", "An assembly that was loaded when the session started.")
+FIRST_ASSEMBLIES_RUNDOWN.event(156, "AssemblyDCEnd", "An assembly that was loaded when the session ended.")
+ASSEMBLIES = LOADER._replace(fields=(AssemblyFields,))
+ASSEMBLIES.event(154, "AssemblyLoad", "An assembly was loaded; BindingID identifies the bind.", version=1)
+ASSEMBLIES.event(
+    155, "AssemblyUnload", "An assembly was unloaded; BindingID identifies the bind that had loaded it.", version=1
+)
+ASSEMBLIES_RUNDOWN = LOADER_RUNDOWN._replace(fields=(AssemblyFields,))
+ASSEMBLIES_RUNDOWN.event(
+    155,
+    "AssemblyDCStart",
+    "An assembly that was loaded when the session started; BindingID identifies the bind.",
+    version=1,
+)
+ASSEMBLIES_RUNDOWN.event(
+    156,
+    "AssemblyDCEnd",
+    "An assembly that was loaded when the session ended; BindingID identifies the bind.",
+    version=1,
+)
+
+DOMAINS = LOADER._replace(fields=(AppDomainFields, IndexFields))
+DOMAINS.event(156, "AppDomainLoad", "An application domain was created.")
+DOMAINS.event(157, "AppDomainUnload", "An application domain was unloaded.")
+DOMAINS_RUNDOWN = LOADER_RUNDOWN._replace(fields=(AppDomainFields, IndexFields))
+DOMAINS_RUNDOWN.event(157, "AppDomainDCStart", "An application domain that existed when the session started.")
+DOMAINS_RUNDOWN.event(158, "AppDomainDCEnd", "An application domain that existed when the session ended.")

@@ -44,40 +44,16 @@ class MethodDetails_V0:
     TypeParameters: Annotated[Counted[UInt64], by("TypeParameterCount")]
 
 
-@event(RUNTIME, id=141, version=0, aliases=("Method/Load",), keywords=JITTED, level=4)
-class MethodLoad_V0(MethodFields):
-    """Code of a method is ready to run: jitted or precompiled."""
-
-
-MethodLoad_V1 = extended(MethodLoad_V0, InstanceFields)
-MethodLoad_V2 = extended(MethodLoad_V1, ReJITFields)
-
-
-@event(RUNTIME, id=142, version=0, aliases=("Method/Unload",), keywords=JITTED, level=4)
-class MethodUnload_V0(MethodFields):
-    """Code of a method was unloaded with its module or loader."""
-
-
-MethodUnload_V1 = extended(MethodUnload_V0, InstanceFields)
-MethodUnload_V2 = extended(MethodUnload_V1, ReJITFields)
-
-
-@event(RUNTIME, id=143, version=0, aliases=("Method/LoadVerbose",), keywords=JITTED, level=4)
-class MethodLoadVerbose_V0(VerboseMethodFields):
-    """A method's code is ready to run; dynamic, generic and helper methods, or all at level 5."""
-
-
-MethodLoadVerbose_V1 = extended(MethodLoadVerbose_V0, InstanceFields)
-MethodLoadVerbose_V2 = extended(MethodLoadVerbose_V1, ReJITFields)
-
-
-@event(RUNTIME, id=144, version=0, aliases=("Method/UnloadVerbose",), keywords=JITTED, level=4)
-class MethodUnloadVerbose_V0(VerboseMethodFields):
-    """A method's code was unloaded; dynamic and generic methods, or all at level 5."""
-
-
-MethodUnloadVerbose_V1 = extended(MethodUnloadVerbose_V0, InstanceFields)
-MethodUnloadVerbose_V2 = extended(MethodUnloadVerbose_V1, ReJITFields)
+METHODS = EventGroup(RUNTIME, JITTED, level=4, task="Method", fields=(MethodFields, InstanceFields, ReJITFields))
+METHODS.event(141, "MethodLoad", "Code of a method is ready to run: jitted or precompiled.")
+METHODS.event(142, "MethodUnload", "Code of a method was unloaded with its module or loader.")
+NAMED_METHODS = METHODS._replace(fields=(VerboseMethodFields, InstanceFields, ReJITFields))
+NAMED_METHODS.event(
+    143, "MethodLoadVerbose", "A method's code is ready to run; dynamic, generic and helper methods, or all at level 5."
+)
+NAMED_METHODS.event(
+    144, "MethodUnloadVerbose", "A method's code was unloaded; dynamic and generic methods, or all at level 5."
+)
 
 
 @event(JIT, id=145, version=0, aliases=("Method/JittingStarted",))
@@ -109,67 +85,47 @@ class MethodJitMemoryAllocatedForCode_V0:
     ClrInstanceID: UInt16
 
 
-@event(RUNDOWN, id=141, version=0, aliases=("Method/DCStart",), keywords=JITTED_RUNDOWN, level=4)
-class MethodDCStart_V0(MethodFields):
-    """A method that existed when the session started."""
-
-
-MethodDCStart_V1 = extended(MethodDCStart_V0, InstanceFields)
-MethodDCStart_V2 = extended(MethodDCStart_V1, ReJITFields)
-
-
-@event(RUNDOWN, id=142, version=0, aliases=("Method/DCStop",), keywords=JITTED_RUNDOWN, level=4)
-class MethodDCEnd_V0(MethodFields):
-    """A method that existed when the session ended."""
-
-
-MethodDCEnd_V1 = extended(MethodDCEnd_V0, InstanceFields)
-MethodDCEnd_V2 = extended(MethodDCEnd_V1, ReJITFields)
-
-
-@event(RUNDOWN, id=143, version=0, aliases=("Method/DCStartVerbose",), keywords=JITTED_RUNDOWN, level=4)
-class MethodDCStartVerbose_V0(VerboseMethodFields):
-    """A method that existed when the session started, with its name."""
-
-
-MethodDCStartVerbose_V1 = extended(MethodDCStartVerbose_V0, InstanceFields)
-MethodDCStartVerbose_V2 = extended(MethodDCStartVerbose_V1, ReJITFields)
-
-
-@event(RUNDOWN, id=144, version=0, aliases=("Method/DCStopVerbose",), keywords=JITTED_RUNDOWN, level=4)
-class MethodDCEndVerbose_V0(VerboseMethodFields):
-    """A method that existed when the session ended, with its name."""
-
-
-MethodDCEndVerbose_V1 = extended(MethodDCEndVerbose_V0, InstanceFields)
-MethodDCEndVerbose_V2 = extended(MethodDCEndVerbose_V1, ReJITFields)
-
-
-@event(RUNTIME, id=135, version=0, aliases=("Method/DCStartCompleteV2",), keywords=JITTED, level=4)
-class DCStartCompleteV2_V0:
-    """End of the method list at the start of a session; from runtimes without the rundown provider."""
-
-
-@event(RUNTIME, id=136, version=0, aliases=("Method/DCStopCompleteV2",), keywords=JITTED, level=4)
-class DCEndCompleteV2_V0:
-    """End of the method list at the end of a session; from runtimes without the rundown provider."""
-
-
-@event(RUNTIME, id=137, version=0, aliases=("Method/DCStartV2",), keywords=JITTED, level=4)
-class MethodDCStartV2_V0(MethodFields):
-    """A method that existed when the session started; from runtimes without the rundown provider."""
-
-
-@event(RUNTIME, id=138, version=0, aliases=("Method/DCStopV2",), keywords=JITTED, level=4)
-class MethodDCEndV2_V0(MethodFields):
-    """A method that existed when the session ended; from runtimes without the rundown provider."""
-
-
-@event(RUNTIME, id=139, version=0, aliases=("Method/DCStartVerboseV2",), keywords=JITTED, level=4)
-class MethodDCStartVerboseV2_V0(VerboseMethodFields):
-    """A method that existed when the session started, with its name; from runtimes without the rundown provider."""
-
-
-@event(RUNTIME, id=140, version=0, aliases=("Method/DCStopVerboseV2",), keywords=JITTED, level=4)
-class MethodDCEndVerboseV2_V0(VerboseMethodFields):
-    """A method that existed when the session ended, with its name; from runtimes without the rundown provider."""
+METHODS_RUNDOWN = METHODS._replace(provider=RUNDOWN, keywords=JITTED_RUNDOWN)
+METHODS_RUNDOWN.event(141, "MethodDCStart", "A method that existed when the session started.")
+METHODS_RUNDOWN.event(142, "MethodDCEnd", "A method that existed when the session ended.")
+NAMED_METHODS_RUNDOWN = NAMED_METHODS._replace(provider=RUNDOWN, keywords=JITTED_RUNDOWN)
+NAMED_METHODS_RUNDOWN.event(
+    143, "MethodDCStartVerbose", "A method that existed when the session started, with its name."
+)
+NAMED_METHODS_RUNDOWN.event(144, "MethodDCEndVerbose", "A method that existed when the session ended, with its name.")
+METHODS.event(
+    135,
+    "DCStartCompleteV2",
+    "End of the method list at the start of a session; from runtimes without the rundown provider.",
+    object,
+)
+METHODS.event(
+    136,
+    "DCEndCompleteV2",
+    "End of the method list at the end of a session; from runtimes without the rundown provider.",
+    object,
+)
+METHODS.event(
+    137,
+    "MethodDCStartV2",
+    "A method that existed when the session started; from runtimes without the rundown provider.",
+    MethodFields,
+)
+METHODS.event(
+    138,
+    "MethodDCEndV2",
+    "A method that existed when the session ended; from runtimes without the rundown provider.",
+    MethodFields,
+)
+METHODS.event(
+    139,
+    "MethodDCStartVerboseV2",
+    "A method that existed when the session started, with its name; from runtimes without the rundown provider.",
+    VerboseMethodFields,
+)
+METHODS.event(
+    140,
+    "MethodDCEndVerboseV2",
+    "A method that existed when the session ended, with its name; from runtimes without the rundown provider.",
+    VerboseMethodFields,
+)

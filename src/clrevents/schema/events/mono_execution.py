@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import EventGroup, event, struct
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import MonoKeyword
 from clrevents.schema.registry import MONO
@@ -28,39 +28,14 @@ class MonoMethodFields:
     MethodID: UInt64
 
 
-@event(MONO, id=29, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodEnter_V0(MonoMethodFields):
-    """Mono: a method was entered."""
-
-
-@event(MONO, id=30, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodLeave_V0(MonoMethodFields):
-    """Mono: a method returned."""
-
-
-@event(MONO, id=31, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodTailCall_V0(MonoMethodFields):
-    """Mono: a method was left by a tail call."""
-
-
-@event(MONO, id=32, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodExceptionLeave_V0(MonoMethodFields):
-    """Mono: a method was left by an exception."""
-
-
-@event(MONO, id=33, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodFree_V0(MonoMethodFields):
-    """Mono: a method was freed."""
-
-
-@event(MONO, id=34, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodBeginInvoke_V0(MonoMethodFields):
-    """Mono: the runtime starts invoking a method."""
-
-
-@event(MONO, id=35, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodEndInvoke_V0(MonoMethodFields):
-    """Mono: the runtime finished invoking a method."""
+CALLS = EventGroup(MONO, MonoKeyword.MethodTracing, level=4, fields=(MonoMethodFields,))
+CALLS.event(29, "MonoProfilerMethodEnter", "Mono: a method was entered.")
+CALLS.event(30, "MonoProfilerMethodLeave", "Mono: a method returned.")
+CALLS.event(31, "MonoProfilerMethodTailCall", "Mono: a method was left by a tail call.")
+CALLS.event(32, "MonoProfilerMethodExceptionLeave", "Mono: a method was left by an exception.")
+CALLS.event(33, "MonoProfilerMethodFree", "Mono: a method was freed.")
+CALLS.event(34, "MonoProfilerMethodBeginInvoke", "Mono: the runtime starts invoking a method.")
+CALLS.event(35, "MonoProfilerMethodEndInvoke", "Mono: the runtime finished invoking a method.")
 
 
 @event(MONO, id=36, version=0, keywords=MonoKeyword.Exception, level=4)
@@ -106,14 +81,9 @@ class MonoJitFields:
     MethodToken: UInt32
 
 
-@event(MONO, id=8, version=0, keywords=MonoKeyword.Jit, level=4)
-class MonoProfilerJitBegin_V0(MonoJitFields):
-    """Mono: the JIT starts compiling a method."""
-
-
-@event(MONO, id=9, version=0, keywords=MonoKeyword.Jit, level=4)
-class MonoProfilerJitFailed_V0(MonoJitFields):
-    """Mono: the JIT failed to compile a method."""
+JIT = EventGroup(MONO, MonoKeyword.Jit, level=4, fields=(MonoJitFields,))
+JIT.event(8, "MonoProfilerJitBegin", "Mono: the JIT starts compiling a method.")
+JIT.event(9, "MonoProfilerJitFailed", "Mono: the JIT failed to compile a method.")
 
 
 @event(MONO, id=10, version=0, keywords=MonoKeyword.Jit, level=4)
@@ -199,9 +169,8 @@ class MonoThreadFields:
     ThreadID: UInt64
 
 
-@event(MONO, id=57, version=0, keywords=MonoKeyword.Threading, level=4)
-class MonoProfilerThreadStarted_V0(MonoThreadFields):
-    """Mono: a thread started."""
+THREADS = EventGroup(MONO, MonoKeyword.Threading, level=4, fields=(MonoThreadFields,))
+THREADS.event(57, "MonoProfilerThreadStarted", "Mono: a thread started.")
 
 
 @event(MONO, id=58, version=0, keywords=MonoKeyword.Threading, level=5)
@@ -209,14 +178,8 @@ class MonoProfilerThreadStopping_V0(MonoThreadFields):
     """Mono: a thread is about to end."""
 
 
-@event(MONO, id=59, version=0, keywords=MonoKeyword.Threading, level=4)
-class MonoProfilerThreadStopped_V0(MonoThreadFields):
-    """Mono: a thread ended."""
-
-
-@event(MONO, id=60, version=0, keywords=MonoKeyword.Threading, level=4)
-class MonoProfilerThreadExited_V0(MonoThreadFields):
-    """Mono: a thread has exited."""
+THREADS.event(59, "MonoProfilerThreadStopped", "Mono: a thread ended.")
+THREADS.event(60, "MonoProfilerThreadExited", "Mono: a thread has exited.")
 
 
 @event(MONO, id=61, version=0, keywords=MonoKeyword.Threading, level=5)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import EventGroup, event, struct
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import MonoKeyword
 from clrevents.schema.registry import MONO
@@ -89,14 +89,9 @@ class MonoProfilerGCHandleDeleted_V0:
     HandleType: Annotated[MonoGCHandleType, UInt8]
 
 
-@event(MONO, id=44, version=0, keywords=MonoKeyword.GCFinalization, level=4)
-class MonoProfilerGCFinalizing_V0:
-    """Mono: finalizers start running."""
-
-
-@event(MONO, id=45, version=0, keywords=MonoKeyword.GCFinalization, level=4)
-class MonoProfilerGCFinalized_V0:
-    """Mono: finalizers have run."""
+FINALIZATION = EventGroup(MONO, MonoKeyword.GCFinalization, level=4)
+FINALIZATION.event(44, "MonoProfilerGCFinalizing", "Mono: finalizers start running.")
+FINALIZATION.event(45, "MonoProfilerGCFinalized", "Mono: finalizers have run.")
 
 
 @event(MONO, id=46, version=0, keywords=MonoKeyword.GCFinalization, level=4)

@@ -2,24 +2,15 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import EventGroup, event, struct
 from clrevents.schema.keywords import MonoKeyword
 from clrevents.schema.registry import MONO
 from clrevents.schema.types import Counted, Pointer, UInt8, UInt32, UInt64, UnicodeString, by
 
 
-@event(MONO, id=1, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerContextLoaded_V0:
-    """Mono: a context was created in an application domain."""
-
-    ObjectID: Pointer
-    AppDomainID: UInt64
-    ContextID: UInt64
-
-
-@event(MONO, id=2, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerContextUnloaded_V0:
-    """Mono: a context of an application domain was unloaded."""
+@struct
+class MonoContextFields:
+    """A context of an application domain."""
 
     ObjectID: Pointer
     AppDomainID: UInt64
@@ -33,24 +24,87 @@ class MonoAppDomainFields:
     AppDomainID: UInt64
 
 
-@event(MONO, id=3, version=0, keywords=MonoKeyword.Loader, level=5)
-class MonoProfilerAppDomainLoading_V0(MonoAppDomainFields):
-    """Mono: an application domain starts loading."""
+@struct
+class MonoModuleFields:
+    """A module."""
+
+    ModuleID: UInt64
 
 
-@event(MONO, id=4, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerAppDomainLoaded_V0(MonoAppDomainFields):
-    """Mono: an application domain was loaded."""
+@struct
+class MonoNamedModuleFields:
+    """A module and its name."""
+
+    ModuleID: UInt64
+    ModuleName: UnicodeString
+    ModuleSignature: UnicodeString
 
 
-@event(MONO, id=5, version=0, keywords=MonoKeyword.Loader, level=5)
-class MonoProfilerAppDomainUnloading_V0(MonoAppDomainFields):
-    """Mono: an application domain starts unloading."""
+@struct
+class MonoAssemblyFields:
+    """An assembly."""
+
+    AssemblyID: UInt64
+    ModuleID: UInt64
 
 
-@event(MONO, id=6, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerAppDomainUnloaded_V0(MonoAppDomainFields):
-    """Mono: an application domain was unloaded."""
+@struct
+class MonoNamedAssemblyFields:
+    """An assembly and its name."""
+
+    AssemblyID: UInt64
+    ModuleID: UInt64
+    AssemblyName: UnicodeString
+
+
+@struct
+class MonoClassFields:
+    """A class."""
+
+    ClassID: UInt64
+    ModuleID: UInt64
+
+
+@struct
+class MonoVTableFields:
+    """A table of methods, its class and domain."""
+
+    VTableID: UInt64
+    ClassID: UInt64
+    AppDomainID: UInt64
+
+
+LOADED = EventGroup(MONO, MonoKeyword.Loader, level=4)
+LOADED.event(1, "MonoProfilerContextLoaded", "Mono: a context was created in an application domain.", MonoContextFields)
+LOADED.event(
+    2, "MonoProfilerContextUnloaded", "Mono: a context of an application domain was unloaded.", MonoContextFields
+)
+LOADED.event(4, "MonoProfilerAppDomainLoaded", "Mono: an application domain was loaded.", MonoAppDomainFields)
+LOADED.event(6, "MonoProfilerAppDomainUnloaded", "Mono: an application domain was unloaded.", MonoAppDomainFields)
+LOADED.event(21, "MonoProfilerModuleFailed", "Mono: a module failed to load.", MonoModuleFields)
+LOADED.event(22, "MonoProfilerModuleLoaded", "Mono: a module was loaded.", MonoNamedModuleFields)
+LOADED.event(24, "MonoProfilerModuleUnloaded", "Mono: a module was unloaded.", MonoNamedModuleFields)
+LOADED.event(26, "MonoProfilerAssemblyLoaded", "Mono: an assembly was loaded.", MonoNamedAssemblyFields)
+LOADED.event(28, "MonoProfilerAssemblyUnloaded", "Mono: an assembly was unloaded.", MonoNamedAssemblyFields)
+
+LOADING = LOADED._replace(level=5)
+LOADING.event(3, "MonoProfilerAppDomainLoading", "Mono: an application domain starts loading.", MonoAppDomainFields)
+LOADING.event(5, "MonoProfilerAppDomainUnloading", "Mono: an application domain starts unloading.", MonoAppDomainFields)
+LOADING.event(20, "MonoProfilerModuleLoading", "Mono: a module starts loading.", MonoModuleFields)
+LOADING.event(23, "MonoProfilerModuleUnloading", "Mono: a module starts unloading.", MonoModuleFields)
+LOADING.event(25, "MonoProfilerAssemblyLoading", "Mono: an assembly starts loading.", MonoAssemblyFields)
+LOADING.event(27, "MonoProfilerAssemblyUnloading", "Mono: an assembly starts unloading.", MonoAssemblyFields)
+
+TYPES = EventGroup(MONO, MonoKeyword.TypeLoading, level=4)
+TYPES.event(15, "MonoProfilerClassFailed", "Mono: a class failed to load.", MonoClassFields)
+TYPES.event(18, "MonoProfilerVTableFailed", "Mono: creation of a class's method table failed.", MonoVTableFields)
+TYPES.event(19, "MonoProfilerVTableLoaded", "Mono: a class's method table was created.", MonoVTableFields)
+
+LOADING_TYPES = TYPES._replace(level=5)
+LOADING_TYPES.event(14, "MonoProfilerClassLoading", "Mono: a class starts loading.", MonoClassFields)
+LOADING_TYPES.event(
+    17, "MonoProfilerVTableLoading", "Mono: creation of a class's method table starts.", MonoVTableFields
+)
 
 
 @event(MONO, id=7, version=0, keywords=MonoKeyword.Loader, level=5)
@@ -59,96 +113,6 @@ class MonoProfilerAppDomainName_V0:
 
     AppDomainID: UInt64
     AppDomainName: UnicodeString
-
-
-@struct
-class MonoModuleFields:
-    """A module."""
-
-    ModuleID: UInt64
-
-
-@event(MONO, id=20, version=0, keywords=MonoKeyword.Loader, level=5)
-class MonoProfilerModuleLoading_V0(MonoModuleFields):
-    """Mono: a module starts loading."""
-
-
-@event(MONO, id=21, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerModuleFailed_V0(MonoModuleFields):
-    """Mono: a module failed to load."""
-
-
-@event(MONO, id=22, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerModuleLoaded_V0:
-    """Mono: a module was loaded."""
-
-    ModuleID: UInt64
-    ModuleName: UnicodeString
-    ModuleSignature: UnicodeString
-
-
-@event(MONO, id=23, version=0, keywords=MonoKeyword.Loader, level=5)
-class MonoProfilerModuleUnloading_V0(MonoModuleFields):
-    """Mono: a module starts unloading."""
-
-
-@event(MONO, id=24, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerModuleUnloaded_V0:
-    """Mono: a module was unloaded."""
-
-    ModuleID: UInt64
-    ModuleName: UnicodeString
-    ModuleSignature: UnicodeString
-
-
-@event(MONO, id=25, version=0, keywords=MonoKeyword.Loader, level=5)
-class MonoProfilerAssemblyLoading_V0:
-    """Mono: an assembly starts loading."""
-
-    AssemblyID: UInt64
-    ModuleID: UInt64
-
-
-@event(MONO, id=26, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerAssemblyLoaded_V0:
-    """Mono: an assembly was loaded."""
-
-    AssemblyID: UInt64
-    ModuleID: UInt64
-    AssemblyName: UnicodeString
-
-
-@event(MONO, id=27, version=0, keywords=MonoKeyword.Loader, level=5)
-class MonoProfilerAssemblyUnloading_V0:
-    """Mono: an assembly starts unloading."""
-
-    AssemblyID: UInt64
-    ModuleID: UInt64
-
-
-@event(MONO, id=28, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerAssemblyUnloaded_V0:
-    """Mono: an assembly was unloaded."""
-
-    AssemblyID: UInt64
-    ModuleID: UInt64
-    AssemblyName: UnicodeString
-
-
-@event(MONO, id=14, version=0, keywords=MonoKeyword.TypeLoading, level=5)
-class MonoProfilerClassLoading_V0:
-    """Mono: a class starts loading."""
-
-    ClassID: UInt64
-    ModuleID: UInt64
-
-
-@event(MONO, id=15, version=0, keywords=MonoKeyword.TypeLoading, level=4)
-class MonoProfilerClassFailed_V0:
-    """Mono: a class failed to load."""
-
-    ClassID: UInt64
-    ModuleID: UInt64
 
 
 @event(MONO, id=16, version=0, keywords=MonoKeyword.TypeLoading, level=4)
@@ -174,27 +138,3 @@ class MonoProfilerClassLoaded_V1(MonoProfilerClassLoaded_V0):
 
     Count: UInt32
     Values: Annotated[Counted[MonoProfilerClassLoadedValue], by("Count")]
-
-
-@struct
-class MonoVTableFields:
-    """A table of methods, its class and domain."""
-
-    VTableID: UInt64
-    ClassID: UInt64
-    AppDomainID: UInt64
-
-
-@event(MONO, id=17, version=0, keywords=MonoKeyword.TypeLoading, level=5)
-class MonoProfilerVTableLoading_V0(MonoVTableFields):
-    """Mono: creation of a class's method table starts."""
-
-
-@event(MONO, id=18, version=0, keywords=MonoKeyword.TypeLoading, level=4)
-class MonoProfilerVTableFailed_V0(MonoVTableFields):
-    """Mono: creation of a class's method table failed."""
-
-
-@event(MONO, id=19, version=0, keywords=MonoKeyword.TypeLoading, level=4)
-class MonoProfilerVTableLoaded_V0(MonoVTableFields):
-    """Mono: a class's method table was created."""

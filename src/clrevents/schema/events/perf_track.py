@@ -104,14 +104,17 @@ class ExecutionCheckpoint_V0:
     Timestamp: Int64
 
 
-@event(RUNDOWN, id=160, version=0, keywords=RundownKeyword.PerfTrackRundown, level=4)
-class ModuleRangeDCStart_V0(ModuleRangeFields):
-    """A range of a precompiled module that was loaded when the session started, as offset and size in bytes."""
-
-
-@event(RUNDOWN, id=161, version=0, keywords=RundownKeyword.PerfTrackRundown, level=4)
-class ModuleRangeDCEnd_V0(ModuleRangeFields):
-    """A range of a precompiled module that was loaded when the session ended, as offset and size in bytes."""
+RANGES = EventGroup(RUNDOWN, RundownKeyword.PerfTrackRundown, level=4, fields=(ModuleRangeFields,))
+RANGES.event(
+    160,
+    "ModuleRangeDCStart",
+    "A range of a precompiled module that was loaded when the session started, as offset and size in bytes.",
+)
+RANGES.event(
+    161,
+    "ModuleRangeDCEnd",
+    "A range of a precompiled module that was loaded when the session ended, as offset and size in bytes.",
+)
 
 
 @event(RUNDOWN, id=300, version=0, aliases=("ExecutionCheckpointRundown/ExecutionCheckpointDCEnd",), level=4)

@@ -1,23 +1,21 @@
 """Use of types known only at run time, from the private provider."""
 
-from clrevents.schema.event import EventGroup, InstanceFields, event, struct
+from clrevents.schema.event import EventGroup, InstanceFields, struct
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
 from clrevents.schema.types import Int32, UInt16, UnicodeString
 
-DYNAMIC_TYPE_USAGE = EventGroup(PRIVATE, PrivateKeyword.DynamicTypeUsage, level=4)
 
-
-@event(DYNAMIC_TYPE_USAGE, id=400, version=0, aliases=("ClrDynamicTypeUsage/IInspectableRuntimeClassName",))
-class IInspectableRuntimeClassName_V0:
-    """The Windows Runtime class name of an object was requested."""
+@struct
+class TypeFields:
+    """The name of a type."""
 
     TypeName: UnicodeString
     ClrInstanceID: UInt16
 
 
 @struct
-class TypeNameFields:
+class TwoTypesFields:
     """Two names of types."""
 
     TypeName: UnicodeString
@@ -25,22 +23,9 @@ class TypeNameFields:
     ClrInstanceID: UInt16
 
 
-@event(DYNAMIC_TYPE_USAGE, id=401, version=0, aliases=("ClrDynamicTypeUsage/WinRTUnbox",))
-class WinRTUnbox_V0(TypeNameFields):
-    """A boxed Windows Runtime value was unboxed."""
-
-
-@event(DYNAMIC_TYPE_USAGE, id=402, version=0, aliases=("ClrDynamicTypeUsage/CreateRCW",))
-class CreateRCW_V0:
-    """A runtime callable wrapper for a COM object was created."""
-
-    TypeName: UnicodeString
-    ClrInstanceID: UInt16
-
-
-@event(DYNAMIC_TYPE_USAGE, id=403, version=0, aliases=("ClrDynamicTypeUsage/RCWVariance",))
-class RCWVariance_V0:
-    """A wrapped COM object was cast to a variant of an interface."""
+@struct
+class VarianceFields:
+    """A type, the interface it was asked for, and the variant of it."""
 
     TypeName: UnicodeString
     InterfaceTypeName: UnicodeString
@@ -48,67 +33,41 @@ class RCWVariance_V0:
     ClrInstanceID: UInt16
 
 
-@event(DYNAMIC_TYPE_USAGE, id=404, version=0, aliases=("ClrDynamicTypeUsage/RCWIEnumerableCasting",))
-class RCWIEnumerableCasting_V0(TypeNameFields):
-    """A wrapped COM object was cast to an enumerable interface."""
-
-
-@event(DYNAMIC_TYPE_USAGE, id=405, version=0, aliases=("ClrDynamicTypeUsage/CreateCCW",))
-class CreateCCW_V0:
-    """A COM callable wrapper for a managed object was created."""
-
-    TypeName: UnicodeString
-    ClrInstanceID: UInt16
-
-
-@event(DYNAMIC_TYPE_USAGE, id=406, version=0, aliases=("ClrDynamicTypeUsage/CCWVariance",))
-class CCWVariance_V0:
-    """A managed object exposed to COM was queried for a variant of an interface."""
-
-    TypeName: UnicodeString
-    InterfaceTypeName: UnicodeString
-    VariantInterfaceTypeName: UnicodeString
-    ClrInstanceID: UInt16
-
-
-@event(DYNAMIC_TYPE_USAGE, id=407, version=0, aliases=("ClrDynamicTypeUsage/ObjectVariantMarshallingToNative",))
-class ObjectVariantMarshallingToNative_V0:
-    """An object was marshalled to native code as a VARIANT; Int1 is its type code."""
+@struct
+class VariantFields:
+    """A type and the type code of a VARIANT."""
 
     TypeName: UnicodeString
     Int1: Int32
     ClrInstanceID: UInt16
 
 
-@event(DYNAMIC_TYPE_USAGE, id=408, version=0, aliases=("ClrDynamicTypeUsage/GetTypeFromGUID",))
-class GetTypeFromGUID_V0(TypeNameFields):
-    """A type was looked up by its GUID."""
-
-
-@event(DYNAMIC_TYPE_USAGE, id=409, version=0, aliases=("ClrDynamicTypeUsage/GetTypeFromProgID",))
-class GetTypeFromProgID_V0(TypeNameFields):
-    """A type was looked up by its ProgID."""
-
-
-@event(DYNAMIC_TYPE_USAGE, id=410, version=0, aliases=("ClrDynamicTypeUsage/ConvertToCallbackEtw",))
-class ConvertToCallbackEtw_V0(TypeNameFields):
-    """A conversion to a callback, and the two types."""
-
-
-@event(DYNAMIC_TYPE_USAGE, id=411, version=0, aliases=("ClrDynamicTypeUsage/BeginCreateManagedReference",))
-class BeginCreateManagedReference_V0(InstanceFields):
-    """Creation of a managed reference started."""
-
-
-@event(DYNAMIC_TYPE_USAGE, id=412, version=0, aliases=("ClrDynamicTypeUsage/EndCreateManagedReference",))
-class EndCreateManagedReference_V0(InstanceFields):
-    """Creation of a managed reference ended."""
-
-
-@event(DYNAMIC_TYPE_USAGE, id=413, version=0, aliases=("ClrDynamicTypeUsage/ObjectVariantMarshallingToManaged",))
-class ObjectVariantMarshallingToManaged_V0:
-    """A VARIANT from native code was marshalled to an object; Int1 is its type code."""
-
-    TypeName: UnicodeString
-    Int1: Int32
-    ClrInstanceID: UInt16
+DYNAMIC = EventGroup(PRIVATE, PrivateKeyword.DynamicTypeUsage, level=4, task="ClrDynamicTypeUsage")
+DYNAMIC.event(
+    400, "IInspectableRuntimeClassName", "The Windows Runtime class name of an object was requested.", TypeFields
+)
+DYNAMIC.event(401, "WinRTUnbox", "A boxed Windows Runtime value was unboxed.", TwoTypesFields)
+DYNAMIC.event(402, "CreateRCW", "A runtime callable wrapper for a COM object was created.", TypeFields)
+DYNAMIC.event(403, "RCWVariance", "A wrapped COM object was cast to a variant of an interface.", VarianceFields)
+DYNAMIC.event(404, "RCWIEnumerableCasting", "A wrapped COM object was cast to an enumerable interface.", TwoTypesFields)
+DYNAMIC.event(405, "CreateCCW", "A COM callable wrapper for a managed object was created.", TypeFields)
+DYNAMIC.event(
+    406, "CCWVariance", "A managed object exposed to COM was queried for a variant of an interface.", VarianceFields
+)
+DYNAMIC.event(
+    407,
+    "ObjectVariantMarshallingToNative",
+    "An object was marshalled to native code as a VARIANT; Int1 is its type code.",
+    VariantFields,
+)
+DYNAMIC.event(408, "GetTypeFromGUID", "A type was looked up by its GUID.", TwoTypesFields)
+DYNAMIC.event(409, "GetTypeFromProgID", "A type was looked up by its ProgID.", TwoTypesFields)
+DYNAMIC.event(410, "ConvertToCallbackEtw", "A conversion to a callback, and the two types.", TwoTypesFields)
+DYNAMIC.event(411, "BeginCreateManagedReference", "Creation of a managed reference started.", InstanceFields)
+DYNAMIC.event(412, "EndCreateManagedReference", "Creation of a managed reference ended.", InstanceFields)
+DYNAMIC.event(
+    413,
+    "ObjectVariantMarshallingToManaged",
+    "A VARIANT from native code was marshalled to an object; Int1 is its type code.",
+    VariantFields,
+)

@@ -5,7 +5,7 @@ Most of these events moved to the runtime provider.
 
 from typing import Annotated
 
-from clrevents.schema.event import EventGroup, InstanceFields, event, extended
+from clrevents.schema.event import EventGroup, InstanceFields, event, extended, struct
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
 from clrevents.schema.runtime_flags import GCHandleKind
@@ -101,44 +101,24 @@ class GCFullNotify_V0:
 GCFullNotify_V1 = extended(GCFullNotify_V0, InstanceFields)
 
 
-@event(GC_PRIVATE, id=7, version=0, aliases=("GC/MarkStackRoots",))
-class PrvGCMarkStackRoots_V0:
-    """Objects of a heap reachable from stacks have been marked. Now a runtime event."""
+@struct
+class HeapFields:
+    """A heap."""
 
     HeapNum: UInt32
 
 
-PrvGCMarkStackRoots_V1 = extended(PrvGCMarkStackRoots_V0, InstanceFields)
-
-
-@event(GC_PRIVATE, id=8, version=0, aliases=("GC/MarkFinalizeQueueRoots",))
-class PrvGCMarkFinalizeQueueRoots_V0:
-    """Objects reachable from a heap's finalizer queue have been marked. Now a runtime event."""
-
-    HeapNum: UInt32
-
-
-PrvGCMarkFinalizeQueueRoots_V1 = extended(PrvGCMarkFinalizeQueueRoots_V0, InstanceFields)
-
-
-@event(GC_PRIVATE, id=9, version=0, aliases=("GC/MarkHandles",))
-class PrvGCMarkHandles_V0:
-    """Objects of a heap reachable from GC handles have been marked. Now a runtime event."""
-
-    HeapNum: UInt32
-
-
-PrvGCMarkHandles_V1 = extended(PrvGCMarkHandles_V0, InstanceFields)
-
-
-@event(GC_PRIVATE, id=10, version=0, aliases=("GC/MarkCards",))
-class PrvGCMarkCards_V0:
-    """Objects of a heap reachable from older generations have been marked. Now a runtime event."""
-
-    HeapNum: UInt32
-
-
-PrvGCMarkCards_V1 = extended(PrvGCMarkCards_V0, InstanceFields)
+MARKS = GC_PRIVATE._replace(task="GC", fields=(HeapFields, InstanceFields))
+MARKS.event(7, "PrvGCMarkStackRoots", "Objects of a heap reachable from stacks have been marked. Now a runtime event.")
+MARKS.event(
+    8,
+    "PrvGCMarkFinalizeQueueRoots",
+    "Objects reachable from a heap's finalizer queue have been marked. Now a runtime event.",
+)
+MARKS.event(9, "PrvGCMarkHandles", "Objects of a heap reachable from GC handles have been marked. Now a runtime event.")
+MARKS.event(
+    10, "PrvGCMarkCards", "Objects of a heap reachable from older generations have been marked. Now a runtime event."
+)
 
 
 @event(GC_PRIVATE_VERBOSE, id=192, version=0, aliases=("GC/FinalizeObject",))
@@ -181,49 +161,33 @@ class PinPlugAtGCTime_V0:
     ClrInstanceID: UInt16
 
 
-@event(GC_PRIVATE, id=11, version=0, aliases=("GC/BGCStart",))
-class BGCBegin_V0(InstanceFields):
-    """A background collection started."""
+@struct
+class AllocWaitFields:
+    """An allocation that waits."""
+
+    Reason: UInt32
+    ClrInstanceID: UInt16
 
 
-@event(GC_PRIVATE, id=12, version=0, aliases=("GC/BGC1stNonCondStop",))
-class BGC1stNonConEnd_V0(InstanceFields):
-    """The first non-concurrent phase of a background collection ended."""
-
-
-@event(GC_PRIVATE, id=13, version=0, aliases=("GC/BGC1stConStop",))
-class BGC1stConEnd_V0(InstanceFields):
-    """The first concurrent phase of a background collection ended."""
-
-
-@event(GC_PRIVATE, id=14, version=0, aliases=("GC/BGC2ndNonConStart",))
-class BGC2ndNonConBegin_V0(InstanceFields):
-    """The second non-concurrent phase of a background collection started."""
-
-
-@event(GC_PRIVATE, id=15, version=0, aliases=("GC/BGC2ndNonConStop",))
-class BGC2ndNonConEnd_V0(InstanceFields):
-    """The second non-concurrent phase of a background collection ended."""
-
-
-@event(GC_PRIVATE, id=16, version=0, aliases=("GC/BGC2ndConStart",))
-class BGC2ndConBegin_V0(InstanceFields):
-    """The second concurrent phase of a background collection started."""
-
-
-@event(GC_PRIVATE, id=17, version=0, aliases=("GC/BGC2ndConStop",))
-class BGC2ndConEnd_V0(InstanceFields):
-    """The second concurrent phase of a background collection ended."""
-
-
-@event(GC_PRIVATE, id=18, version=0, aliases=("GC/BGCPlanStop",))
-class BGCPlanEnd_V0(InstanceFields):
-    """The plan phase of a background collection ended."""
-
-
-@event(GC_PRIVATE, id=19, version=0, aliases=("GC/BGCSweepStop",))
-class BGCSweepEnd_V0(InstanceFields):
-    """The sweep phase of a background collection ended."""
+BACKGROUND = GC_PRIVATE._replace(task="GC", fields=(InstanceFields,))
+BACKGROUND.event(11, "BGCBegin", "A background collection started.")
+BACKGROUND.event(
+    12,
+    "BGC1stNonConEnd",
+    "The first non-concurrent phase of a background collection ended.",
+    alias="GC/BGC1stNonCondStop",
+)
+BACKGROUND.event(13, "BGC1stConEnd", "The first concurrent phase of a background collection ended.")
+BACKGROUND.event(14, "BGC2ndNonConBegin", "The second non-concurrent phase of a background collection started.")
+BACKGROUND.event(15, "BGC2ndNonConEnd", "The second non-concurrent phase of a background collection ended.")
+BACKGROUND.event(16, "BGC2ndConBegin", "The second concurrent phase of a background collection started.")
+BACKGROUND.event(17, "BGC2ndConEnd", "The second concurrent phase of a background collection ended.")
+BACKGROUND.event(18, "BGCPlanEnd", "The plan phase of a background collection ended.")
+BACKGROUND.event(19, "BGCSweepEnd", "The sweep phase of a background collection ended.")
+BACKGROUND.event(
+    23, "BGCAllocWaitBegin", "An allocation starts waiting for the background collection.", AllocWaitFields
+)
+BACKGROUND.event(24, "BGCAllocWaitEnd", "An allocation stopped waiting for the background collection.", AllocWaitFields)
 
 
 @event(GC_PRIVATE, id=20, version=0, aliases=("GC/BGCDrainMark",))
@@ -260,22 +224,6 @@ class BGCOverflow_V1(BGCOverflow_V0):
     """The mark stack of a background collection overflowed. Adds GenNumber."""
 
     GenNumber: UInt32
-
-
-@event(GC_PRIVATE, id=23, version=0, aliases=("GC/BGCAllocWaitStart",))
-class BGCAllocWaitBegin_V0:
-    """An allocation starts waiting for the background collection."""
-
-    Reason: UInt32
-    ClrInstanceID: UInt16
-
-
-@event(GC_PRIVATE, id=24, version=0, aliases=("GC/BGCAllocWaitStop",))
-class BGCAllocWaitEnd_V0:
-    """An allocation stopped waiting for the background collection."""
-
-    Reason: UInt32
-    ClrInstanceID: UInt16
 
 
 @event(GC_PRIVATE, id=26, version=0)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import EventGroup, event, span, struct
+from clrevents.schema.event import EventGroup, event, struct
 from clrevents.schema.flags import OpenFlag
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
@@ -38,31 +38,31 @@ class AssemblyBindingFields:
     ClrInstanceID: UInt16
 
 
-PHASE = EventGroup(PRIVATE, PrivateKeyword.Binding, level=4, fields=AssemblyBindingFields)
-
-BindingPolicyPhaseStart_V0, BindingPolicyPhaseEnd_V0 = span(
-    PHASE, 159, "BindingPolicyPhaseStart", "Binding/PolicyPhase", "the policy phase of an assembly bind"
+PHASES = BINDING._replace(task="Binding", fields=(AssemblyBindingFields,))
+PHASES.span(159, "BindingPolicyPhaseStart", "the policy phase of an assembly bind")
+PHASES.span(161, "BindingNgenPhaseStart", "the native image phase of an assembly bind")
+PHASES.event(
+    163,
+    "BindingLookupAndProbingPhaseStart",
+    "Start of the file lookup and probing phase of an assembly bind.",
+    alias="Binding/LoopupAndProbingPhaseStart",
 )
-BindingNgenPhaseStart_V0, BindingNgenPhaseEnd_V0 = span(
-    PHASE, 161, "BindingNgenPhaseStart", "Binding/NgenPhase", "the native image phase of an assembly bind"
+PHASES.event(164, "BindingLookupAndProbingPhaseEnd", "End of the file lookup and probing phase of an assembly bind.")
+PHASES.span(165, "LoaderPhaseStart", "the loader phase of an assembly load")
+PHASES.span(167, "BindingPhaseStart", "the binding phase of an assembly load")
+PHASES.span(169, "BindingDownloadPhaseStart", "the download phase of an assembly bind")
+PHASES.span(171, "LoaderAssemblyInitPhaseStart", "the initialization phase of an assembly load")
+PHASES.span(173, "LoaderMappingPhaseStart", "the mapping phase of an assembly load")
+PHASES.event(
+    175,
+    "LoaderDeliverEventsPhaseStart",
+    "Start of the phase of an assembly load that notifies debuggers and profilers.",
+    alias="Binding/LoaderDeliverEventPhaseStart",
 )
-
-
-@event(BINDING, id=163, version=0, aliases=("Binding/LoopupAndProbingPhaseStart",))
-class BindingLookupAndProbingPhaseStart_V0(AssemblyBindingFields):
-    """Start of the file lookup and probing phase of an assembly bind."""
-
-
-@event(BINDING, id=164, version=0, aliases=("Binding/LookupAndProbingPhaseStop",))
-class BindingLookupAndProbingPhaseEnd_V0(AssemblyBindingFields):
-    """End of the file lookup and probing phase of an assembly bind."""
-
-
-BindingPhaseStart_V0, BindingPhaseEnd_V0 = span(
-    PHASE, 167, "BindingPhaseStart", "Binding/Phase", "the binding phase of an assembly load"
-)
-BindingDownloadPhaseStart_V0, BindingDownloadPhaseEnd_V0 = span(
-    PHASE, 169, "BindingDownloadPhaseStart", "Binding/DownloadPhase", "the download phase of an assembly bind"
+PHASES.event(
+    176,
+    "LoaderDeliverEventsPhaseEnd",
+    "End of the phase of an assembly load that notifies debuggers and profilers.",
 )
 
 
@@ -92,31 +92,6 @@ class FusionErrorCodeEvent_V0:
     ClrInstanceID: UInt16
     Category: UInt32
     ErrorCode: UInt32
-
-
-LoaderPhaseStart_V0, LoaderPhaseEnd_V0 = span(
-    PHASE, 165, "LoaderPhaseStart", "Binding/LoaderPhase", "the loader phase of an assembly load"
-)
-LoaderAssemblyInitPhaseStart_V0, LoaderAssemblyInitPhaseEnd_V0 = span(
-    PHASE,
-    171,
-    "LoaderAssemblyInitPhaseStart",
-    "Binding/LoaderAssemblyInitPhase",
-    "the initialization phase of an assembly load",
-)
-LoaderMappingPhaseStart_V0, LoaderMappingPhaseEnd_V0 = span(
-    PHASE, 173, "LoaderMappingPhaseStart", "Binding/LoaderMappingPhase", "the mapping phase of an assembly load"
-)
-
-
-@event(BINDING, id=175, version=0, aliases=("Binding/LoaderDeliverEventPhaseStart",))
-class LoaderDeliverEventsPhaseStart_V0(AssemblyBindingFields):
-    """Start of the phase of an assembly load that notifies debuggers and profilers."""
-
-
-@event(BINDING, id=176, version=0, aliases=("Binding/LoaderDeliverEventsPhaseStop",))
-class LoaderDeliverEventsPhaseEnd_V0(AssemblyBindingFields):
-    """End of the phase of an assembly load that notifies debuggers and profilers."""
 
 
 class RichDebugSource(OpenFlag):

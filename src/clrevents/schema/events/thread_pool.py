@@ -5,7 +5,7 @@ The last events are from before .NET 4; current runtimes do not send them.
 
 from typing import Annotated
 
-from clrevents.schema.event import EventGroup, InstanceFields, event, extended, struct
+from clrevents.schema.event import EventGroup, InstanceFields, event, struct
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
@@ -24,24 +24,13 @@ class WorkerThreadFields:
     ClrInstanceID: UInt16
 
 
-@event(THREADING, id=50, version=0, aliases=("ThreadPoolWorkerThread/Start",))
-class ThreadPoolWorkerThreadStart_V0(WorkerThreadFields):
-    """A thread pool worker started."""
-
-
-@event(THREADING, id=51, version=0, aliases=("ThreadPoolWorkerThread/Stop",))
-class ThreadPoolWorkerThreadStop_V0(WorkerThreadFields):
-    """A thread pool worker stopped."""
-
-
-@event(THREADING, id=52, version=0, aliases=("ThreadPoolWorkerThreadRetirement/Start",))
-class ThreadPoolWorkerThreadRetirementStart_V0(WorkerThreadFields):
-    """A thread pool worker was retired."""
-
-
-@event(THREADING, id=53, version=0, aliases=("ThreadPoolWorkerThreadRetirement/Stop",))
-class ThreadPoolWorkerThreadRetirementStop_V0(WorkerThreadFields):
-    """A retired thread pool worker was put back into use."""
+WORKERS = THREADING._replace(task="ThreadPoolWorkerThread", fields=(WorkerThreadFields,))
+WORKERS.event(50, "ThreadPoolWorkerThreadStart", "A thread pool worker started.")
+WORKERS.event(51, "ThreadPoolWorkerThreadStop", "A thread pool worker stopped.")
+WORKERS.event(57, "ThreadPoolWorkerThreadWait", "A thread pool worker starts waiting for work.")
+RETIREMENTS = WORKERS._replace(task="ThreadPoolWorkerThreadRetirement")
+RETIREMENTS.event(52, "ThreadPoolWorkerThreadRetirementStart", "A thread pool worker was retired.")
+RETIREMENTS.event(53, "ThreadPoolWorkerThreadRetirementStop", "A retired thread pool worker was put back into use.")
 
 
 @event(THREADING, id=54, version=0, aliases=("ThreadPoolWorkerThreadAdjustment/Sample",))
@@ -77,11 +66,6 @@ class ThreadPoolWorkerThreadAdjustmentStats_V0:
     NewControlSetting: Double
     NewThreadWaveMagnitude: UInt16
     ClrInstanceID: UInt16
-
-
-@event(THREADING, id=57, version=0, aliases=("ThreadPoolWorkerThread/Wait",))
-class ThreadPoolWorkerThreadWait_V0(WorkerThreadFields):
-    """A thread pool worker starts waiting for work."""
 
 
 @event(THREADING, id=59, version=0)
@@ -158,24 +142,21 @@ class LegacyWorkerFields:
     RetiredWorkerThreads: UInt32
 
 
-@event(THREADING, id=40, version=0)
-class WorkerThreadCreate_V0(LegacyWorkerFields):
-    """A thread pool worker was created; from runtimes before ThreadPoolWorkerThreadStart."""
-
-
-@event(THREADING, id=41, version=0)
-class WorkerThreadTerminate_V0(LegacyWorkerFields):
-    """A thread pool worker ended; from runtimes before ThreadPoolWorkerThreadStop."""
-
-
-@event(THREADING, id=42, version=0)
-class WorkerThreadRetire_V0(LegacyWorkerFields):
-    """A thread pool worker was retired; from runtimes before ThreadPoolWorkerThreadRetirementStart."""
-
-
-@event(THREADING, id=43, version=0)
-class WorkerThreadUnretire_V0(LegacyWorkerFields):
-    """A retired thread pool worker was put back into use; from old runtimes."""
+LEGACY_WORKERS = THREADING._replace(fields=(LegacyWorkerFields,))
+LEGACY_WORKERS.event(
+    40, "WorkerThreadCreate", "A thread pool worker was created; from runtimes before ThreadPoolWorkerThreadStart."
+)
+LEGACY_WORKERS.event(
+    41, "WorkerThreadTerminate", "A thread pool worker ended; from runtimes before ThreadPoolWorkerThreadStop."
+)
+LEGACY_WORKERS.event(
+    42,
+    "WorkerThreadRetire",
+    "A thread pool worker was retired; from runtimes before ThreadPoolWorkerThreadRetirementStart.",
+)
+LEGACY_WORKERS.event(
+    43, "WorkerThreadUnretire", "A retired thread pool worker was put back into use; from old runtimes."
+)
 
 
 @event(THREADING, id=48, version=0)
@@ -202,33 +183,13 @@ class LegacyIOFields:
     RetiredIOThreads: UInt32
 
 
-@event(THREADING, id=44, version=0, aliases=("IOThreadCreation/Start",))
-class IOThreadCreate_V0(LegacyIOFields):
-    """A thread for I/O completions was created."""
-
-
-IOThreadCreate_V1 = extended(IOThreadCreate_V0, InstanceFields)
-
-
-@event(THREADING, id=45, version=0, aliases=("IOThreadCreation/Stop",))
-class IOThreadTerminate_V0(LegacyIOFields):
-    """A thread for I/O completions terminated."""
-
-
-IOThreadTerminate_V1 = extended(IOThreadTerminate_V0, InstanceFields)
-
-
-@event(THREADING, id=46, version=0, aliases=("IOThreadRetirement/Start",))
-class IOThreadRetire_V0(LegacyIOFields):
-    """A thread for I/O completions was retired."""
-
-
-IOThreadRetire_V1 = extended(IOThreadRetire_V0, InstanceFields)
-
-
-@event(THREADING, id=47, version=0, aliases=("IOThreadRetirement/Stop",))
-class IOThreadUnretire_V0(LegacyIOFields):
-    """A retired thread for I/O completions was put back into use."""
-
-
-IOThreadUnretire_V1 = extended(IOThreadUnretire_V0, InstanceFields)
+LEGACY_IO = THREADING._replace(fields=(LegacyIOFields, InstanceFields))
+LEGACY_IO.event(44, "IOThreadCreate", "A thread for I/O completions was created.", alias="IOThreadCreation/Start")
+LEGACY_IO.event(45, "IOThreadTerminate", "A thread for I/O completions terminated.", alias="IOThreadCreation/Stop")
+LEGACY_IO.event(46, "IOThreadRetire", "A thread for I/O completions was retired.", alias="IOThreadRetirement/Start")
+LEGACY_IO.event(
+    47,
+    "IOThreadUnretire",
+    "A retired thread for I/O completions was put back into use.",
+    alias="IOThreadRetirement/Stop",
+)
