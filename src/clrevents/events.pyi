@@ -67,11 +67,11 @@ class Activity2Stop_V0(DiagnosticFields):
     """An activity stopped; second of two event pairs that may nest."""
 
 @struct
-class AllowBindingRedirsEnd_V0:
+class AllowBindingRedirsEnd_V0(object):
     """End of checking whether binding redirects are allowed."""
 
 @struct
-class AllowBindingRedirs_V0:
+class AllowBindingRedirs_V0(object):
     """Start of checking whether binding redirects are allowed."""
 
 @struct
@@ -91,11 +91,11 @@ class AppDomainUnload_V0(AppDomainFields):
     """An application domain was unloaded."""
 
 @struct
-class ApplyPolicyEnd_V0:
+class ApplyPolicyEnd_V0(object):
     """End of applying binding policy."""
 
 @struct
-class ApplyPolicyStart_V0:
+class ApplyPolicyStart_V0(object):
     """Start of applying binding policy."""
 
 @struct
@@ -227,43 +227,43 @@ class CreateRCW_V0(TypeFields):
     """A runtime callable wrapper for a COM object was created."""
 
 @struct
-class DCEndCompleteV2_V0:
+class DCEndCompleteV2_V0(object):
     """End of the method list at the end of a session; from runtimes without the rundown provider."""
 
 @struct
-class DCEndComplete_V0:
+class DCEndComplete_V0(object):
     """End of the rundown at the end of a session."""
 
 @struct
-class DCEndInit_V0:
+class DCEndInit_V0(object):
     """Start of the rundown at the end of a session."""
 
 @struct
-class DCStartCompleteV2_V0:
+class DCStartCompleteV2_V0(object):
     """End of the method list at the start of a session; from runtimes without the rundown provider."""
 
 @struct
-class DCStartComplete_V0:
+class DCStartComplete_V0(object):
     """End of the rundown at the start of a session."""
 
 @struct
-class DCStartInit_V0:
+class DCStartInit_V0(object):
     """Start of the rundown at the start of a session."""
 
 @struct
-class DebugExceptionProcessingEnd_V0:
+class DebugExceptionProcessingEnd_V0(object):
     """The debugger support finished processing an exception."""
 
 @struct
-class DebugExceptionProcessingStart_V0:
+class DebugExceptionProcessingStart_V0(object):
     """The debugger support starts processing an exception."""
 
 @struct
-class DebugIPCEventEnd_V0:
+class DebugIPCEventEnd_V0(object):
     """The runtime finished handling a debugger request."""
 
 @struct
-class DebugIPCEventStart_V0:
+class DebugIPCEventStart_V0(object):
     """The runtime starts handling a debugger request."""
 
 @struct
@@ -279,27 +279,27 @@ class DomainModuleLoad_V0(DomainModuleFields):
     """A module was loaded into an application domain."""
 
 @struct
-class EEConfigSetupEnd_V0:
+class EEConfigSetupEnd_V0(object):
     """End of reading the runtime's configuration."""
 
 @struct
-class EEConfigSetup_V0:
+class EEConfigSetup_V0(object):
     """Start of reading the runtime's configuration."""
 
 @struct
-class EEConfigSyncEnd_V0:
+class EEConfigSyncEnd_V0(object):
     """End of synchronizing the runtime's configuration."""
 
 @struct
-class EEConfigSync_V0:
+class EEConfigSync_V0(object):
     """Start of synchronizing the runtime's configuration."""
 
 @struct
-class EEStartupEnd_V0:
+class EEStartupEnd_V0(object):
     """End of execution engine startup."""
 
 @struct
-class EEStartupStart_V0:
+class EEStartupStart_V0(object):
     """Start of execution engine startup."""
 
 @struct
@@ -315,7 +315,7 @@ class ExceptionCatchStart_V0(HandlerFields):
     """A catch handler starts."""
 
 @struct
-class ExceptionCatchStop_V0:
+class ExceptionCatchStop_V0(object):
     """A catch handler ended."""
 
 @struct
@@ -323,7 +323,7 @@ class ExceptionFilterStart_V0(HandlerFields):
     """An exception filter starts."""
 
 @struct
-class ExceptionFilterStop_V0:
+class ExceptionFilterStop_V0(object):
     """An exception filter ended."""
 
 @struct
@@ -331,63 +331,63 @@ class ExceptionFinallyStart_V0(HandlerFields):
     """A finally handler starts."""
 
 @struct
-class ExceptionFinallyStop_V0:
+class ExceptionFinallyStop_V0(object):
     """A finally handler ended."""
 
 @struct
-class ExceptionThrownStop_V0:
+class ExceptionThrownStop_V0(object):
     """The handling of a thrown exception ended."""
 
 @struct
-class ExecExeEnd_V0:
+class ExecExeEnd_V0(object):
     """End of running the program's executable."""
 
 @struct
-class ExecExe_V0:
+class ExecExe_V0(object):
     """Start of running the program's executable."""
 
 @struct
-class ExplicitBindEnd_V0:
+class ExplicitBindEnd_V0(object):
     """End of an explicit bind."""
 
 @struct
-class ExplicitBindStart_V0:
+class ExplicitBindStart_V0(object):
     """Start of an explicit bind."""
 
 @struct
-class Fusion2EEEnd_V0:
+class Fusion2EEEnd_V0(object):
     """End of the transition from the assembly binder to the execution engine."""
 
 @struct
-class Fusion2EE_V0:
+class Fusion2EE_V0(object):
     """Start of the transition from the assembly binder to the execution engine."""
 
 @struct
-class FusionAppCtxEnd_V0:
+class FusionAppCtxEnd_V0(object):
     """End of setting up the assembly binder's application context."""
 
 @struct
-class FusionAppCtx_V0:
+class FusionAppCtx_V0(object):
     """Start of setting up the assembly binder's application context."""
 
 @struct
-class FusionBindingEnd_V0:
+class FusionBindingEnd_V0(object):
     """End of a bind by the assembly binder."""
 
 @struct
-class FusionBinding_V0:
+class FusionBinding_V0(object):
     """Start of a bind by the assembly binder."""
 
 @struct
-class FusionInitEnd_V0:
+class FusionInitEnd_V0(object):
     """End of setting up the assembly binder."""
 
 @struct
-class FusionInit_V0:
+class FusionInit_V0(object):
     """Start of setting up the assembly binder."""
 
 @struct
-class GCCreateConcurrentThread_V0:
+class GCCreateConcurrentThread_V0(object):
     """The thread for background collections was created."""
 
 @struct
@@ -407,27 +407,27 @@ class GCMarkStackRoots_V0(MarkFields):
     """Objects of a heap reachable from stacks have been marked."""
 
 @struct
-class GCRestartEEBegin_V0:
+class GCRestartEEBegin_V0(object):
     """The runtime starts resuming managed threads."""
 
 @struct
-class GCRestartEEEnd_V0:
+class GCRestartEEEnd_V0(object):
     """Managed threads have been resumed after a suspension."""
 
 @struct
-class GCSuspendEEEnd_V0:
+class GCSuspendEEEnd_V0(object):
     """All managed threads are suspended."""
 
 @struct
-class GCTerminateConcurrentThread_V0:
+class GCTerminateConcurrentThread_V0(object):
     """The thread for background collections terminated."""
 
 @struct
-class GetInstallationEnd_V0:
+class GetInstallationEnd_V0(object):
     """End of the search for the installation."""
 
 @struct
-class GetInstallationStart_V0:
+class GetInstallationStart_V0(object):
     """Start of the search for the installation."""
 
 @struct
@@ -459,35 +459,35 @@ class IOThreadUnretire_V0(LegacyIOFields):
     """A retired thread for I/O completions was put back into use."""
 
 @struct
-class InitDefaultDomainEnd_V0:
+class InitDefaultDomainEnd_V0(object):
     """End of initializing the default application domain."""
 
 @struct
-class InitDefaultDomain_V0:
+class InitDefaultDomain_V0(object):
     """Start of initializing the default application domain."""
 
 @struct
-class InitSecurityEnd_V0:
+class InitSecurityEnd_V0(object):
     """End of security setup."""
 
 @struct
-class InitSecurity_V0:
+class InitSecurity_V0(object):
     """Start of security setup."""
 
 @struct
-class LdLibShFolderEnd_V0:
+class LdLibShFolderEnd_V0(object):
     """End of loading the shell folder library."""
 
 @struct
-class LdLibShFolder_V0:
+class LdLibShFolder_V0(object):
     """Start of loading the shell folder library."""
 
 @struct
-class LdSysBasesEnd_V0:
+class LdSysBasesEnd_V0(object):
     """End of loading the base system classes."""
 
 @struct
-class LdSysBases_V0:
+class LdSysBases_V0(object):
     """Start of loading the base system classes."""
 
 @struct
@@ -499,11 +499,11 @@ class LoaderAssemblyInitPhaseStart_V0(AssemblyBindingFields):
     """Start of the initialization phase of an assembly load."""
 
 @struct
-class LoaderCatchCallEnd_V0:
+class LoaderCatchCallEnd_V0(object):
     """End of a guarded call of the loader."""
 
 @struct
-class LoaderCatchCall_V0:
+class LoaderCatchCall_V0(object):
     """Start of a guarded call of the loader."""
 
 @struct
@@ -531,11 +531,11 @@ class LoaderPhaseStart_V0(AssemblyBindingFields):
     """Start of the loader phase of an assembly load."""
 
 @struct
-class MainEnd_V0:
+class MainEnd_V0(object):
     """End of the program's Main."""
 
 @struct
-class Main_V0:
+class Main_V0(object):
     """Start of the program's Main."""
 
 @struct
@@ -679,11 +679,11 @@ class MonoProfilerContextUnloaded_V0(MonoContextFields):
     """Mono: a context of an application domain was unloaded."""
 
 @struct
-class MonoProfilerGCFinalized_V0:
+class MonoProfilerGCFinalized_V0(object):
     """Mono: finalizers have run."""
 
 @struct
-class MonoProfilerGCFinalizing_V0:
+class MonoProfilerGCFinalizing_V0(object):
     """Mono: finalizers start running."""
 
 @struct
@@ -775,27 +775,27 @@ class ObjectVariantMarshallingToNative_V0(VariantFields):
     """An object was marshalled to native code as a VARIANT; Int1 is its type code."""
 
 @struct
-class OpenHModuleEnd_V0:
+class OpenHModuleEnd_V0(object):
     """End of opening a module."""
 
 @struct
-class OpenHModule_V0:
+class OpenHModule_V0(object):
     """Start of opening a module."""
 
 @struct
-class ParseXmlEnd_V0:
+class ParseXmlEnd_V0(object):
     """End of parsing an XML file."""
 
 @struct
-class ParseXml_V0:
+class ParseXml_V0(object):
     """Start of parsing an XML file."""
 
 @struct
-class PrestubWorkerEnd_V0:
+class PrestubWorkerEnd_V0(object):
     """End of preparing a method's first call."""
 
 @struct
-class PrestubWorker_V0:
+class PrestubWorker_V0(object):
     """Start of preparing a method's first call."""
 
 @struct
@@ -831,11 +831,11 @@ class RecursiveActivity1Stop_V0(DiagnosticFields):
     """An activity that may be recursive stopped."""
 
 @struct
-class SecurityCatchCallEnd_V0:
+class SecurityCatchCallEnd_V0(object):
     """End of a guarded call of security."""
 
 @struct
-class SecurityCatchCall_V0:
+class SecurityCatchCall_V0(object):
     """Start of a guarded call of security."""
 
 @struct

@@ -55,16 +55,15 @@ def _events() -> Iterator[str]:
     classes = {name: getattr(importlib.import_module(module), name) for name, module in EXPORTS.items()}
     stated = {(module, name) for module in set(EXPORTS.values()) for name in _stated(module)}
     made = {name: cls for name, cls in classes.items() if (cls.__module__, name) not in stated}
-    bases = {name: [*_added(cls), *(base for base in cls.__bases__ if base is not object)] for name, cls in made.items()}
-    named = {(base.__module__, base.__name__) for each in bases.values() for base in each} - {
-        (cls.__module__, name) for name, cls in classes.items()
-    }
+    bases = {name: [*_added(cls), *cls.__bases__] for name, cls in made.items()}
+    named = {(base.__module__, base.__name__) for each in bases.values() for base in each if base is not object}
+    named -= {(cls.__module__, name) for name, cls in classes.items()}
     yield "from clrevents.schema.event import struct"
     yield from _imports(((module, name) for name, module in EXPORTS.items() if name not in made), exported=True)
     yield from _imports(named)
     for name, cls in sorted(made.items(), key=lambda item: (item[1].__event__.version, item[0])):
         inherited = ", ".join(base.__name__ for base in bases[name])
-        yield from ("", "@struct", f"class {name}{inherited and f'({inherited})'}:", f'    """{cls.__doc__}"""')
+        yield from ("", "@struct", f"class {name}({inherited}):", f'    """{cls.__doc__}"""')
 
 
 def _added(cls: Any) -> list[type[Any]]:
