@@ -1,4 +1,4 @@
-using System; using System.Collections.Generic; using System.Diagnostics; using System.Globalization; using System.IO; using System.Linq; using System.Threading; using System.Threading.Tasks;
+using System; using System.Collections.Generic; using System.Diagnostics; using System.Globalization; using System.IO; using System.Linq; using System.Runtime.InteropServices; using System.Threading; using System.Threading.Tasks;
 public static class Shift {
   static readonly Stopwatch Watch = new(); public static double Seconds = 4;
   public static void Begin() => Watch.Start();
@@ -8,7 +8,9 @@ public static class Shift {
 public static class Truth {
   static readonly SortedDictionary<string,double> Numbers = new();
   public static void Add(string name, double value) { lock (Numbers) Numbers[name] = Numbers.GetValueOrDefault(name) + value; }
-  public static double ThreadCpuNs() { try { return double.Parse(File.ReadAllText("/proc/thread-self/schedstat").Split(' ')[0], CultureInfo.InvariantCulture); } catch { return 0; } }
+  [DllImport("libc")] static extern int clock_gettime(int clock, long[] time);
+  [ThreadStatic] static long[]? _time;
+  public static double ThreadCpuNs() { _time ??= new long[2]; clock_gettime(3, _time); return _time[0] * 1e9 + _time[1]; }
   public static string Line(string f, string v) => "{\"family\":\"" + f + "\",\"variant\":\"" + v + "\",\"numbers\":{" + string.Join(",", Numbers.Select(p => "\"" + p.Key + "\":" + p.Value.ToString("R", CultureInfo.InvariantCulture))) + "}}";
 }
 public static class Program {
@@ -26,6 +28,19 @@ public static class Program {
       case "heartbeats": Telemetry.Station.Run(variant); break;
       case "barometer": Weather.Tower.Run(variant); break;
       case "filters": Mailroom.Sorting.Run(variant); break;
+      case "stamps": Philately.Club.Run(variant); break;
+      case "helpdesk": Support.Desk.Run(variant); break;
+      case "customs": Border.Office.Run(variant); break;
+      case "turnout": Stadium.Gates.Run(variant); break;
+      case "loom": Weaving.Mill.Run(variant); break;
+      case "cellar": Winery.Cellar.Run(variant); break;
+      case "lithograph": Printing.Workshop.Run(variant); break;
+      case "switchboard": await Telephony.Exchange.RunAsync(variant); break;
+      case "signals": await Railway.Signals.RunAsync(variant); break;
+      case "layers": Archive.ReadingRoom.Run(variant); break;
+      case "market": Trade.Stall.Run(variant); break;
+      case "plugins": Studio.Easel.Run(variant); break;
+      case "price-server": return Trade.PriceServer.Serve(); // started by market
       default: return 2;
     }
     Truth.Add("wall_s", Shift.Now); Truth.Add("gc_pause_ns", GC.GetTotalPauseDuration().TotalMilliseconds * 1e6);
