@@ -1,4 +1,4 @@
-"""Holds what the doctor says of recordings against labels.json: judge.py FOLDER.
+"""Holds what the doctor says of recordings against labels: judge.py FOLDER [--labels ../fresh/labels.json].
 
 FOLDER is what record.py wrote. An ailment is found if a rule that stands for its kind found something; a culprit is
 right if it is one of the label's. An impact is right if it is within 20 % of a quantity that the program itself knows
@@ -98,8 +98,10 @@ def impact_of(row: dict[str, Any], label: dict[str, Any], numbers: dict[str, flo
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    folder: Path = parser.parse_args().folder
-    families: dict[str, Any] = json.loads((HERE / "labels.json").read_text(encoding="utf-8"))["families"]
+    parser.add_argument("--labels", type=Path, default=HERE / "labels.json")
+    chosen = parser.parse_args()
+    folder: Path = chosen.folder
+    families: dict[str, Any] = json.loads(chosen.labels.read_text(encoding="utf-8"))["families"]
     sick = hit = right = well = false = 0
     impacts: Counter[str] = Counter()
     for name, rows in answers(sorted(folder.glob("*.nettrace"))).items():
@@ -119,6 +121,7 @@ def main() -> None:
             right += named
             if meant:
                 numbers = json.loads((folder / f"{trace.stem}.json").read_text(encoding="utf-8"))["numbers"]
+                numbers |= {f"{name[:-3]}_s": ns / 1e9 for name, ns in numbers.items() if name.endswith("_ns")}
                 impacts[impact := impact_of(meant[0], label["sick"], numbers)] += 1
                 if impact != "right":
                     print(f"impact {trace.stem}: {impact}; said {meant[0]['rule']}: {meant[0]['title']}")
