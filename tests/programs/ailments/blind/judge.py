@@ -75,7 +75,7 @@ BESIDE = {"cpu.contended", "cpu.limited", "trace.sampler", "trace.lost", "trace.
 def is_culprit(method: str | None, label: str) -> bool:
     """Whether a method of a finding is the one of a label; state machines and lambdas count as their method."""
     kind, _, name = label.replace("`2", "").rpartition(".")
-    spelled = re.sub(r"\(.*|\.lambda_.*", "", method or "").replace("+", ".")
+    spelled = re.sub(r"\(.*|\.lambda_.*|<\w+(,\w+)*>", "", method or "").replace("+", ".")
     return spelled.endswith(f"{kind.replace('+', '.')}.{name}") if spelled else False
 
 
