@@ -276,9 +276,10 @@ def _methods(awaiting: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return methods
 
 
-def resumes(name: str) -> bool:
-    """Whether a frame of this name resumes an async method, as the async profiler has it done: its stack goes on there
-    in the dispatcher, not in what awaits the method."""
+def resumes(method: str) -> bool:
+    """Whether a method, by its name without parameters, resumes an async one, as the async profiler has it done: its
+    stack goes on there in the dispatcher, not in what awaits the method."""
+    name = f"{method}("
     return _WRAPPER.match(name) is not None or _DISPATCHER.match(name) is not None
 
 

@@ -356,34 +356,43 @@ def display_name(namespace: str, name: str, signature: str) -> str:
     """
     if len(namespace) + len(name) + len(signature) > LONGEST:
         return raw_name(namespace, name, signature)
+    method = method_name(namespace, name, signature)
     if is_mono(signature):
         namespace, signature = coreclr_owner(namespace), coreclr_signature(signature)
     owner = type_name(namespace)
     if owner.machine and name == "MoveNext":
         # Its parameters are those of the original method, which the event does not name.
-        return f"{owner.text()}(...)"
+        return f"{method}(...)"
+    return f"{method}{_parameters(signature, owner.arguments if '!' in signature else ())}"
+
+
+def method_name(namespace: str, name: str, signature: str) -> str:
+    """The display name up to the parameters, which cost most: `System.Collections.Generic.List<int>.Add`."""
+    if len(namespace) + len(name) + len(signature) > LONGEST:
+        return raw_name(namespace, name, "")
+    owner = type_name(coreclr_owner(namespace) if is_mono(signature) else namespace)
+    if owner.machine and name == "MoveNext":
+        return owner.text()
     origin = made_up(name)
     shown = origin.name if origin else name
     if owner.closure and origin is None:
         shown = f"{owner.closure}.{name}"
     elif owner.closure_of and name.startswith("<>"):
         shown = f"{owner.closure_of}.{shown}"
-    text = _signature(signature, owner.arguments if "!" in signature else ())
-    return f"{owner.text()}.{shown}{text}" if namespace else f"{shown}{text}"
+    if signature.startswith(("generic ", "instance generic ")):
+        own = [int(number) for bangs, number in _PARAMETER.findall(signature) if len(bangs) == 2]
+        shown += f"<{', '.join(f'M{i}' for i in range(min(max(own, default=-1) + 1, 64)))}>"
+    return f"{owner.text()}.{shown}" if namespace else shown
 
 
 @lru_cache(CACHED)
-def _signature(text: str, arguments: tuple[str, ...]) -> str:
-    """The type parameters and the parameters of a method, of a type with these arguments: `<M0>(int, List<M0>)`."""
-    generics = ""
-    if text.startswith(("generic ", "instance generic ")):
-        own = [int(number) for bangs, number in _PARAMETER.findall(text) if len(bangs) == 2]
-        generics = f"<{', '.join(f'M{i}' for i in range(min(max(own, default=-1) + 1, 64)))}>"
+def _parameters(text: str, arguments: tuple[str, ...]) -> str:
+    """The parameters of a method, of a type with these arguments: `(int, List<M0>)`; empty if the text has none."""
     shown = _arguments(text)
     if not shown.endswith(")"):
-        return generics
+        return ""
     inner = [each.strip() for each in split_top(shown[1:-1], ",")] if shown[1:-1].strip() else []
-    return f"{generics}({', '.join([_display(each, arguments if '!' in each else (), 0) for each in inner])})"
+    return f"({', '.join([_display(each, arguments if '!' in each else (), 0) for each in inner])})"
 
 
 def nameless_method(module: str, numbers: Mapping[str, int]) -> str:

@@ -377,9 +377,9 @@ class Methods(Summary):
             life = self._ranges.lives
         return int(life.begin[index]), int(life.end[index])
 
-    def texts(self, index: int) -> tuple[str, str, str, str, str]:
+    def texts(self, index: int) -> tuple[str, str, str, str | None, str]:
         """Namespace, name, signature, display name and module of the code with this `index`, without what else a
-        `Method` has."""
+        `Method` has. The display name is None where it is that of the other texts."""
         known = self._by_index.get(index) or (self[index] if index >= len(self._ranges) else None)
         if known is not None:
             return known.namespace, known.name, known.signature, known.display, known.module
@@ -392,8 +392,9 @@ class Methods(Summary):
             there = self.modules.at(*asked)
             module = self._module_names[asked] = there.name if there else ""
         namespace, name, signature = self._text(row)
-        numbers = {} if name else {each: int(column[row]) for each, column in columns.numbers.items()}
-        shown = display_name(namespace, name, signature) if name else nameless_method(module, numbers)
+        shown = None
+        if not name:
+            shown = nameless_method(module, {each: int(column[row]) for each, column in columns.numbers.items()})
         return namespace, name, signature, shown, module
 
     def _method(self, index: int) -> Method:
@@ -403,8 +404,13 @@ class Methods(Summary):
         begin, end = self._life(index)
         loaded = int(lives.loaded[index]) if lives.loaded[index] != ALWAYS else begin
         process = self._spaces[int(lives.space[index])]
+        namespace, name, signature, shown, module = self.texts(index)
         return Method(
-            *self.texts(index),
+            namespace,
+            name,
+            signature,
+            display_name(namespace, name, signature) if shown is None else shown,
+            module,
             int(lives.start[index]),
             int(lives.size[index]),
             None if loaded == ALWAYS else loaded,

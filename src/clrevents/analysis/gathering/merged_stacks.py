@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 from weakref import WeakKeyDictionary
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +17,7 @@ from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned, Ints, numbered, offsets
 from clrevents.schema.runtime_flags import OptimizationTier
-from clrevents.symbols.display_names import raw_name
+from clrevents.symbols.display_names import display_name, method_name, raw_name
 from clrevents.symbols.frame import IN_FILE, NATIVE, NOT_MANAGED, REASONS, STUB, address_text
 from clrevents.symbols.frame_tables import FrameNumbers, FrameTable, ResolvedStacks
 from clrevents.symbols.methods import Methods
@@ -49,7 +50,7 @@ class StackFrame(Value):
 
     `name` is as in C#, `raw` as the runtime writes it, after its module and `!`. `reason` says why an address has no
     name; None if it has one. `kind` is None where the trace does not tell managed code from other code. `own` is
-    whether its assembly is the program's; None where that is unknown.
+    whether its assembly is the program's; None where that is unknown. `method` is the name without parameters.
     """
 
     name: str
@@ -58,6 +59,40 @@ class StackFrame(Value):
     reason: str | None = None
     kind: CodeKind | None = None
     own: bool | None = None
+    method: str = attrs.field(init=False, repr=False)
+    _texts: tuple[str, str, str] = attrs.field(init=False, repr=False, default=("", "", ""))
+
+    @classmethod
+    def of_texts(
+        cls, texts: tuple[str, str, str], raw: str, module: str, kind: CodeKind | None, own: bool | None
+    ) -> StackFrame:
+        """One of a method's namespace, name and signature. Its name is made when it is asked for: of thousands, some
+        are shown."""
+        frame = cls("", raw, module, None, kind, own)
+        object.__delattr__(frame, "name")
+        object.__setattr__(frame, "_texts", texts)
+        return frame
+
+    def __getattr__(self, attribute: str) -> str:
+        # Of those that are not set yet.
+        if attribute == "name":
+            text = display_name(*self._texts)
+        elif attribute == "method":
+            text = method_name(*self._texts) if self._texts[1] else self.name.partition("(")[0]
+        else:
+            raise AttributeError(attribute)
+        object.__setattr__(self, attribute, text)
+        return text
+
+    def __hash__(self) -> int:
+        return hash(self.raw)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StackFrame):
+            return NotImplemented
+        mine = self.raw, self.module, self.reason, self.kind, self.own
+        # Names last: they may have to be made.
+        return mine == (other.raw, other.module, other.reason, other.kind, other.own) and self.name == other.name
 
 
 _FRAMES: Final[WeakKeyDictionary[Methods, dict[int, StackFrame]]] = WeakKeyDictionary()
@@ -231,12 +266,16 @@ def method_frame(methods: Methods, index: int) -> StackFrame:
     known = _FRAMES.setdefault(methods, {})
     frame = known.get(index)
     if frame is None:
-        namespace, name, signature, display, module = methods.texts(index)
-        kind = None
+        *texts, display, module = methods.texts(index)
+        kind, own = None, methods.modules.of_program(module)
         if methods.tells_kinds:
             method = methods[index]
             kind = code_kind(method.address, module, not method.native)
-        raw = raw_name(namespace, name, signature) if name else display
-        raw = f"{module}!{raw}" if name and module else raw
-        frame = known[index] = StackFrame(display, raw, module, kind=kind, own=methods.modules.of_program(module))
+        raw = raw_name(*texts) if texts[1] else display or ""
+        raw = f"{module}!{raw}" if texts[1] and module else raw
+        if display is None:
+            frame = StackFrame.of_texts((texts[0], texts[1], texts[2]), raw, module, kind, own)
+        else:
+            frame = StackFrame(display, raw, module, None, kind, own)
+        known[index] = frame
     return frame

@@ -451,7 +451,7 @@ class CallersCollector(SampleCollector[CallersReport]):
 
 def _near(method: str, samples: Samples) -> list[str]:
     """Names of methods that may have been meant."""
-    names = {frame.name.partition("(")[0] for frame in samples.frames if frame.reason is None}
+    names = {frame.method for frame in samples.frames if frame.reason is None}
     last = {name.rpartition(".")[2].lower(): name for name in sorted(names, reverse=True)}
     wanted = method.strip("*").partition("(")[0].rpartition(".")[2].lower()
     inside = [name for short, name in sorted(last.items()) if len(wanted) > 1 and wanted in short]

@@ -138,7 +138,7 @@ class Branch(Row):
 
 def branches(samples: Samples) -> list[Branch]:
     """Their rows, longest first, down to a hundredth; none where most of the time leads to one place."""
-    mains = [place for place, frame in enumerate(samples.frames) if frame.name.partition("(")[0].endswith(_MAINS)]
+    mains = [place for place, frame in enumerate(samples.frames) if frame.method.endswith(_MAINS)]
     if samples.state is None or not mains or not len(samples):
         return []
     # The frame of each stack that is looked at next, from Main inwards: stacks begin with the innermost one.
@@ -164,7 +164,7 @@ def branches(samples: Samples) -> list[Branch]:
         below, total = samples.frames[int(frames[took.argmax()])].name, int(took.max())
         inner = (which == took.argmax()) & (at > first[active])
         active, at = active[inner], at[inner] - 1
-    compiling = np.array([frame.name == FRAMES["jit"] for frame in samples.frames], dtype=np.bool_)
+    compiling = np.array([frame.raw == FRAMES["jit"] for frame in samples.frames], dtype=np.bool_)
     jit = compiling[samples.values[first[active]]]
     waits = np.isin(samples.state[active], [STATES.index(state) for state in WAITING])
     jits, waiting = (sum_by(which, np.where(mask, weights[active], 0), len(frames)) for mask in (jit, waits))

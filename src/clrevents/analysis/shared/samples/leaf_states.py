@@ -201,7 +201,7 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     # Native code and the kernel's is around managed code, where a machine was recorded.
     foreign = [frame.kind in ("kernel", "native") for frame in frames]
     artefacts, leaves = _Patterns(ARTEFACTS), _Patterns([rule.method for rule in LEAVES])
-    names = ["" if frame.reason and not leaves.fit(_method(frame.name)) else _method(frame.name) for frame in frames]
+    names = ["" if frame.reason and not leaves.fit(frame.method) else frame.method for frame in frames]
     roots = _Patterns([pattern for pattern, _ in ROOTS])
     skipped = [name != "" and artefacts.fit(name) for name in names]
     names = ["" if skip else name for skip, name in zip(skipped, names, strict=True)]
@@ -251,7 +251,7 @@ def _root_role(outermost: Sequence[int], names: Sequence[str], roles: Sequence[s
 def artefact_frames(frames: Sequence[StackFrame]) -> NDArray[np.bool_]:
     """Which frames are artefacts."""
     artefacts = _Patterns(ARTEFACTS)
-    return np.array([not frame.reason and artefacts.fit(_method(frame.name)) for frame in frames], dtype=np.bool_)
+    return np.array([not frame.reason and artefacts.fit(frame.method) for frame in frames], dtype=np.bool_)
 
 
 def is_artefact(name: str) -> bool:

@@ -252,11 +252,11 @@ class Samples:
         ran = weight * in_states(self.state, ("running",))
         by_leaf = np.bincount(self.values[self.offsets[self.stack]], ran, len(self.frames))
         places = np.flatnonzero(by_leaf)
-        stops = places[at_stops(self.frames[place].name for place in places.tolist())]
+        stops = places[at_stops(self.frames[place].method for place in places.tolist())]
         stopped = by_leaf[stops]
         if stopped.sum() <= _STOPPED * ran.sum():
             return None
-        most = self.frames[int(stops[stopped.argmax()])].name.partition("(")[0]
+        most = self.frames[int(stops[stopped.argmax()])].method
         return (
             f"{share_text(stopped.sum() / ran.sum())} of the running time is in short routines at which the sampler "
             f"stops threads, most in {most}: before, threads ran something else; trust the inclusive times of methods "
@@ -877,7 +877,7 @@ def _innermost(stacks: AddressStacks, ids: Ints) -> NDArray[np.uint64]:
 
 def _unawaited(merged: MergedStacks) -> NDArray[np.bool_]:
     """Which uses end in a dispatcher of async methods."""
-    frames = np.array([frame.reason is None and resumes(frame.name) for frame in merged.frames], dtype=np.bool_)
+    frames = np.array([frame.reason is None and resumes(frame.method) for frame in merged.frames], dtype=np.bool_)
     stacks = np.repeat(np.arange(len(merged.offsets) - 1), np.diff(merged.offsets))[frames[merged.values]]
     return np.isin(merged.of, stacks)
 
