@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis.gathering.merged_stacks import StackFrame, _with_modules
-from clrevents.analysis.shared.samples.calltree import HotMethod, telling_names
+from clrevents.analysis.shared.samples.calltree import telling_names
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.events import MethodJittingStarted_V1, MethodLoad_V2, TypeLoadStart_V0, TypeLoadStop_V0
 from clrevents.testing.builder import Format, TraceBuilder
@@ -250,10 +250,8 @@ def test_code_without_a_module_is_that_of_the_only_method_of_its_name() -> None:
 
 
 def test_no_two_methods_have_one_name() -> None:
-    def hot(name: str, raw: str, module: str) -> HotMethod:
-        return HotMethod(name, raw, module, 1, 1, 1, None, 1)
-
-    rows = [hot("A()", "m!A()", "m"), hot("A()", "A()", ""), hot("B(...)", "m!B`1", "m"), hot("B(...)", "m!B`2", "m")]
-    assert telling_names([*rows, hot("C()", "m!C()", "m")]) == [
-        *("A() [m]", "A() [unknown module]", "m!B`1", "m!B`2", "C()")
+    texts = [("A()", "m!A()", "m"), ("A()", "A()", ""), ("B(...)", "m!B`1", "m"), ("B(...)", "m!B`2", "m")]
+    frames = [StackFrame(*each) for each in (*texts, ("A(int)", "m!A(int32)", "m"), ("C()", "m!C()", "m"))]
+    assert list(map(telling_names(frames), range(6))) == [
+        *("A() [m]", "A() [unknown module]", "m!B`1", "m!B`2", "A(int)", "C()")
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
@@ -21,7 +21,16 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.decode.header_columns import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS, TABLE_HEADERS
-from clrevents.decode.payload.column import NUMBERS, STRING, Column, ColumnType, concat, from_values, nulls
+from clrevents.decode.payload.column import (
+    NUMBERS,
+    STRING,
+    Column,
+    ColumnType,
+    DeferredTexts,
+    concat,
+    from_values,
+    nulls,
+)
 from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.display import WIDTH, fitted, screen_lines, table_html, table_text
 from clrevents.table.event_schema import TableField, header_fields, named, shown_fields, unique_name
@@ -53,6 +62,16 @@ def text_column(texts: Sequence[str | None], places: NDArray[Any]) -> Column:
     distinct = from_values(STRING, [*known])
     valid = None if distinct.valid is None else distinct.valid[places]
     return Column(STRING, len(places), places.astype(np.int32), valid=valid, texts=attrs.evolve(distinct, valid=None))
+
+
+def deferred_column(count: int, text: Callable[[int], str], places: NDArray[np.int64]) -> Column:
+    """The same of `count` texts that are made when they are asked for, by their numbers; -1 in `places` is null."""
+    known = places >= 0
+    if not known.any():
+        return nulls(STRING, len(places))
+    numbers = np.where(known, places, places.max()).astype(np.int32)
+    valid = None if known.all() else known
+    return Column(STRING, len(places), numbers, valid=valid, texts=DeferredTexts(count, text))
 
 
 def row_table(row_class: type[Any], rows: Iterable[Any], metadata: Mapping[str, str] | None = None) -> Table:
@@ -122,6 +141,7 @@ __all__ = [
     "ColumnType",
     "TableField",
     "UInt64",
+    "deferred_column",
     "from_values",
     "header_fields",
     "named",

@@ -90,9 +90,9 @@ class StackFrame(Value):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StackFrame):
             return NotImplemented
-        mine = self.raw, self.module, self.reason, self.kind, self.own
+        alike = self.raw == other.raw and self.module == other.module
         # Names last: they may have to be made.
-        return mine == (other.raw, other.module, other.reason, other.kind, other.own) and self.name == other.name
+        return alike and self.reason == other.reason and self.kind == other.kind and self.name == other.name
 
 
 _FRAMES: Final[WeakKeyDictionary[Methods, dict[int, StackFrame]]] = WeakKeyDictionary()

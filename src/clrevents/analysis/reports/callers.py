@@ -418,12 +418,13 @@ class CallersCollector(SampleCollector[CallersReport]):
         return collected.context.table(CallNode, values)
 
     def _methods(self, collected: CollectedSamples, methods: Sequence[HotMethod]) -> ReportTable[CalledMethod]:
+        counted = counted_columns([hot.counted for hot in methods])
         values: dict[str, Cells] = {
             "name": [hot.raw if self._raw else hot.name for hot in methods],
             "module": [hot.module or None for hot in methods],
             "samples": [hot.samples for hot in methods],
             "inclusive_samples": [hot.inclusive_samples for hot in methods],
-            **{name: column for name, column in counted_columns(methods).items() if name in _COUNTED},
+            **{name: counted[name] for name in _COUNTED},
             **collected.columns("inclusive", [hot.inclusive for hot in methods]),
             **collected.columns("exclusive", [hot.exclusive for hot in methods]),
             "lossy": [collected.lossy] * len(methods),

@@ -9,7 +9,7 @@ program's code goes round in a loop of a few instructions. What is wrong with it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -23,7 +23,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import Metric, count_
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, column, row
 from clrevents.analysis.gathering.groups import groups, sum_by
 from clrevents.analysis.gathering.merged_stacks import StackFrame, is_own
-from clrevents.analysis.shared.samples.calltree import BY, By, counted_columns, hottest, telling_names
+from clrevents.analysis.shared.samples.calltree import BY, By, counted_columns, hot_columns, telling_names
 from clrevents.analysis.shared.samples.leaf_states import MAIN, STATES, UNTOLD, WAITING
 from clrevents.analysis.shared.samples.runtime_work import FRAMES
 from clrevents.analysis.shared.samples.sample_collector import (
@@ -37,6 +37,7 @@ from clrevents.analysis.shared.samples.sample_collector import (
 )
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weight_fields import AMOUNTS
+from clrevents.table.table import Column, deferred_column
 
 LONG: Final = 2_000_000_000
 _ALWAYS: Final = 0.9
@@ -364,30 +365,29 @@ class TopCollector(SampleCollector[TopReport]):
 
     def _table(self, collected: CollectedSamples) -> ReportTable[HotRow]:
         samples = collected.samples
-        rows, total = hottest(samples, self._by), samples.total
+        total = samples.total
+        hot, columns = hot_columns(samples, self._by)
+        exclusive, every = columns["exclusive"], np.arange(len(hot))
         values: dict[str, Cells] = {
-            "name": [hot.raw for hot in rows] if self._raw else telling_names(rows),
-            "module": [hot.module or None for hot in rows],
-            "kind": [hot.kind for hot in rows],
-            "reason": [hot.reason for hot in rows],
-            "samples": [hot.samples for hot in rows],
-            "share": [_share(hot.exclusive, total) for hot in rows],
-            "running_ns": [hot.running for hot in rows],
-            "waiting_ns": [hot.waiting for hot in rows],
-            "external_ns": [hot.external for hot in rows],
-            "external_share": [_share(hot.external, hot.exclusive) for hot in rows],
-            "own": [hot.own for hot in rows],
-            "own_caller": [self._spelled(hot.own_caller) for hot in rows],
-            "own_callee": [self._spelled(hot.own_callee) for hot in rows],
-            "inclusive_samples": [hot.inclusive_samples for hot in rows],
-            **counted_columns(rows),
-            **collected.columns("exclusive", [hot.exclusive for hot in rows]),
-            **collected.columns("inclusive", [hot.inclusive for hot in rows]),
+            "name": self._spelled(hot) if self._raw else deferred_column(len(hot), telling_names(hot), every),
+            "module": [frame.module or None for frame in hot],
+            "share": [_share(own, total) for own in exclusive],
+            **{name: columns[name] for name in ("kind", "reason", "samples", "own", "inclusive_samples")},
+            **{f"{name}_ns": columns[name] for name in ("running", "waiting", "external")},
+            "external_share": [_share(part, own) for part, own in zip(columns["external"], exclusive, strict=True)],
+            "own_caller": self._spelled(columns["own_caller"]),
+            "own_callee": self._spelled(columns["own_callee"]),
+            **counted_columns(columns["counted"]),
+            **collected.columns("exclusive", exclusive),
+            **collected.columns("inclusive", columns["inclusive"]),
         }
-        return collected.context.table(HotRow, {**values, "lossy": [collected.lossy] * len(rows)})
+        return collected.context.table(HotRow, {**values, "lossy": [collected.lossy] * len(hot)})
 
-    def _spelled(self, frame: StackFrame | None) -> str | None:
-        return None if frame is None else frame.raw if self._raw else frame.name
+    def _spelled(self, frames: Sequence[StackFrame | None]) -> Column:
+        """Their names as a column."""
+        known: list[Any] = list(frames)
+        places = np.array([-1 if frame is None else place for place, frame in enumerate(frames)], dtype=np.int64)
+        return deferred_column(len(known), lambda i: known[i].raw if self._raw else known[i].name, places)
 
 
 def _time(collected: CollectedSamples) -> str | None:

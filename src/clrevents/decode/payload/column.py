@@ -6,7 +6,7 @@ dtype holds a wire type's values. Knows no payload, no event and no file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
@@ -184,6 +184,34 @@ class Column(Summary):
             for row, value in enumerate(self.tolist()):
                 values_array[row] = value
         return values_array
+
+
+class DeferredTexts(Column):
+    """Texts that are made when they are asked for: tables have thousands of names, and people see twenty."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, length: int, text: Callable[[int], str]) -> None:
+        """`text` gives that of a row."""
+        known = {"type": STRING, "length": length, "children": (), "valid": None, "texts": None, "_text": text}
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        # Of those that are not set yet.
+        if name not in ("values", "offsets"):
+            raise AttributeError(name)
+        whole = self.take(np.arange(self.length))
+        object.__setattr__(self, "values", whole.values)
+        object.__setattr__(self, "offsets", whole.offsets)
+        return whole.values if name == "values" else whole.offsets
+
+    def __reduce__(self) -> tuple[type[Column], tuple[object, ...]]:
+        return Column, (STRING, self.length, self.values, self.offsets)
+
+    def take(self, rows: NDArray[np.int64]) -> Column:
+        """These rows, in this order."""
+        return from_values(STRING, [self._text(row) for row in rows.tolist()])
 
 
 def _nulled(values: list[Any], valid: NDArray[np.bool_]) -> list[Any]:

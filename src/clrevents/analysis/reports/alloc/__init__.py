@@ -37,7 +37,7 @@ from clrevents.analysis.shared.weights.allocations import (
     interval,
 )
 from clrevents.schema.registry import RUNTIME
-from clrevents.table.table import Column, ColumnType, from_values, number_column, text_column
+from clrevents.table.table import Column, ColumnType, deferred_column, from_values, number_column
 
 _BYTES = "The bytes allocated: exact, estimated or approximate, as the fact `certainty` says."
 _LOW = "The lower end of the 95 % confidence interval of `bytes`; null unless the source is `samples`."
@@ -306,8 +306,9 @@ def _ordered(groups: GroupedAllocations) -> GroupedAllocations:
 
 def _stack_columns(merged: MergedStacks, ids: Ints, raw: bool) -> dict[str, Column]:
     """Each text is kept once, however many stacks have it."""
-    names = [frame.raw if raw else frame.name for frame in merged.frames]
-    texts = text_column(names, np.arange(len(names)))
+    known = merged.frames
+    every = np.arange(len(known))
+    texts = deferred_column(len(known), lambda place: known[place].raw if raw else known[place].name, every)
     own = np.array([is_own(frame) for frame in merged.frames], dtype=np.bool_)[merged.values]
     starts, stack = merged.offsets[:-1], np.repeat(np.arange(len(ids)), np.diff(merged.offsets))
     # The first of the program's own frames of each stack; where there is none, the innermost.

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import Interned, Ints, Mask, numbered, sum_by
+from clrevents.analysis.gathering.groups import Interned, Ints, Mask, grouped, numbered, sum_by
 from clrevents.analysis.gathering.merged_stacks import NATIVE_CALL, NO_STACK, MergedStacks, StackFrame, is_own
 from clrevents.analysis.shared.samples.leaf_states import WAITING
 from clrevents.analysis.shared.samples.samples import SampledThread, Samples
@@ -255,63 +255,76 @@ class HotMethod(Value):
 
     @property
     def order(self) -> tuple[int | float, int | float, str]:
-        """Most own processor time first, or most weight where that is not known; equal ones by name."""
-        if self.counted is not None:
-            return -self.counted["processor_ns"], -self.counted["inclusive_processor_ns"], self.raw
-        return -self.exclusive, -self.inclusive, self.raw
+        """What they are sorted by: own processor time, or weight where that is not known, then the name."""
+        return _order(self.counted, self.exclusive, self.inclusive, self.raw)
 
 
 def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     """All of them, in their order."""
-    labels = [
-        ((f.name, f.raw, f.module), f.kind, f.reason) if by == "method" else (_module(f.module, f.reason), f.kind, None)
-        for f in samples.frames
-    ]
-    of, groups = numbered(labels)
+    frames, columns = hot_columns(samples, by)
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return Listed(HotMethod(f.name, f.raw, f.module, **row) for f, row in zip(frames, rows, strict=True))
+
+
+def hot_columns(samples: Samples, by: By = "method") -> tuple[list[StackFrame], dict[str, list[Any]]]:
+    """All of them, in their order, as frames, and what else a `HotMethod` has by its name: of thousands, few names are
+    shown."""
+    of, frames = numbered(samples.frames if by == "method" else map(_module, samples.frames))
     sums = stack_sums(samples, merge_threads=True)
     leaf = of[samples.values[samples.offsets[sums.stack]]] if len(sums) else sums.stack
-    exclusive, inclusive, external = (np.zeros(len(groups), dtype=sums.weight.dtype) for _ in range(3))
-    count, touched = (np.zeros(len(groups), dtype=np.int64) for _ in range(2))
+    exclusive, inclusive, external = (np.zeros(len(frames), dtype=sums.weight.dtype) for _ in range(3))
+    count, touched = (np.zeros(len(frames), dtype=np.int64) for _ in range(2))
     np.add.at(exclusive, leaf, sums.weight)
     np.add.at(external, leaf, sums.external)
     np.add.at(count, leaf, sums.count)
-    stack, used, place = _used(samples, sums.stack, of, len(groups))
+    stack, used, place = _used(samples, sums.stack, of, len(frames))
     np.add.at(inclusive, used, sums.weight[stack])
     np.add.at(touched, used, sums.count[stack])
-    kin, own_groups = [np.full(len(groups), -1)] * 2, None
+    none: list[Any] = [None] * len(frames)
+    own, kin = none, [none, none]
     if by == "method":
-        own_frames = np.array([is_own(frame) for frame in samples.frames], dtype=np.bool_)
-        own_groups = np.bincount(of, own_frames, len(groups)) > 0
-        kin = _own_kin(samples, place, own_frames[samples.values], used, sums.weight[stack], len(groups))
-    callers, callees = ([None if frame < 0 else samples.frames[frame] for frame in some.tolist()] for some in kin)
-    known = samples.external is not None
+        own = [is_own(frame) for frame in frames]
+        theirs = np.array(own, dtype=np.bool_)[of][samples.values]
+        nearest = _own_kin(samples, place, theirs, used, sums.weight[stack], len(frames))
+        kin = [[None if frame < 0 else samples.frames[frame] for frame in some.tolist()] for some in nearest]
     state = samples.state
-    by_state = np.zeros((2, len(groups)), dtype=sums.weight.dtype)
+    by_state = np.zeros((2, len(frames)), dtype=sums.weight.dtype)
     if state is not None and len(samples):
         places = of[samples.values[samples.offsets[samples.stack]]]
         for row, states in enumerate((("running",), WAITING)):
             in_asked_states = in_states(state, states)
             np.add.at(by_state[row], places[in_asked_states], samples.weight[in_asked_states])
     ran, waited = by_state.tolist()
-    own, whole, outside = (column.tolist() for column in (exclusive, inclusive, external))
-    number, reached = count.tolist(), touched.tolist()
-    times = _counted(samples, of, len(groups))
-    methods = [
-        HotMethod(
-            *(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i]),
-            running=ran[i] if state is not None and samples.running_told else None,
-            # Where names were not recorded, no known method waits.
-            waiting=None if state is None or reason in NAMELESS else waited[i],
-            kind=kind,
-            reason=reason,
-            counted=times[i],
-            own=None if own_groups is None else bool(own_groups[i]),
-            own_caller=callers[i],
-            own_callee=callees[i],
-        )
-        for i, (label, kind, reason) in enumerate(groups)
-    ]
-    return Listed(sorted(methods, key=lambda hot: hot.order))
+    # Where names were not recorded, no known method waits.
+    untold = [state is None or frame.reason in NAMELESS for frame in frames]
+    columns: dict[str, list[Any]] = {
+        "exclusive": exclusive.tolist(),
+        "inclusive": inclusive.tolist(),
+        "samples": count.tolist(),
+        "external": none if samples.external is None else external.tolist(),
+        "inclusive_samples": touched.tolist(),
+        "running": ran if state is not None and samples.running_told else none,
+        "waiting": [None if unknown else some for some, unknown in zip(waited, untold, strict=True)],
+        "kind": [frame.kind for frame in frames],
+        "reason": [frame.reason for frame in frames],
+        "counted": _counted(samples, of, len(frames)),
+        "own": own,
+        "own_caller": kin[0],
+        "own_callee": kin[1],
+    }
+    sizes = zip(columns["counted"], columns["exclusive"], columns["inclusive"], frames, strict=True)
+    keys = [_order(counted, own, whole, frame.raw) for counted, own, whole, frame in sizes]
+    order = sorted(range(len(frames)), key=keys.__getitem__)
+    return [frames[i] for i in order], {name: [values[i] for i in order] for name, values in columns.items()}
+
+
+def _order(
+    counted: Mapping[str, int] | None, exclusive: int | float, inclusive: int | float, raw: str
+) -> tuple[int | float, int | float, str]:
+    """Most own processor time first, or most weight where that is not known; equal ones by name."""
+    if counted is not None:
+        return -counted["processor_ns"], -counted["inclusive_processor_ns"], raw
+    return -exclusive, -inclusive, raw
 
 
 def _counted(samples: Samples, of: Ints, count: int) -> list[dict[str, int] | None]:
@@ -360,26 +373,33 @@ def _used(samples: Samples, stacks: Ints, of: Ints, count: int) -> tuple[Ints, I
     return pairs // max(count, 1), pairs % max(count, 1), places[first]
 
 
-def counted_columns(rows: Sequence[HotMethod]) -> dict[str, list[int | None]]:
+def counted_columns(counted: Sequence[Mapping[str, int] | None]) -> dict[str, list[int | None]]:
     """What was counted, as columns of a table: processor time with its bounds, and ready time."""
-    return {name: [None if hot.counted is None else hot.counted[name] for hot in rows] for name in _COUNTED}
+    return {name: [None if times is None else times[name] for times in counted] for name in _COUNTED}
 
 
-def telling_names(rows: Sequence[HotMethod]) -> list[str]:
-    """Their names; two methods with one name get their modules after it or, within one module, the runtime's names."""
-    alike = Counter(hot.name for hot in rows)
-    modules = Counter({(hot.name, hot.module) for hot in rows})
-    several = Counter(name for name, _ in modules)
-    return [
-        hot.name
-        if alike[hot.name] == 1
-        else f"{hot.name} [{hot.module or 'unknown module'}]"
-        if several[hot.name] == alike[hot.name]
-        else hot.raw
-        for hot in rows
-    ]
+def telling_names(frames: Sequence[StackFrame]) -> Callable[[int], str]:
+    """The name of each by its place; two methods with one name get their modules after it or, within one module, the
+    runtime's names."""
+    alike = grouped(frames, lambda frame: frame.method.partition("(")[0])
+    known: dict[str, tuple[Counter[str], Counter[str]]] = {}
+
+    def name(place: int) -> str:
+        frame = frames[place]
+        key = frame.method.partition("(")[0]
+        if len(alike[key]) == 1:
+            return frame.name
+        if key not in known:
+            modules = {(other.name, other.module) for other in alike[key]}
+            known[key] = Counter(other.name for other in alike[key]), Counter(name for name, _ in modules)
+        count, several = (counter[frame.name] for counter in known[key])
+        if count == 1:
+            return frame.name
+        return f"{frame.name} [{frame.module or 'unknown module'}]" if several == count else frame.raw
+
+    return name
 
 
-def _module(module: str, reason: str | None) -> tuple[str, str, str]:
-    name = module or f"[{reason or 'no module'}]"
-    return name, name, module
+def _module(frame: StackFrame) -> StackFrame:
+    name = frame.module or f"[{frame.reason or 'no module'}]"
+    return StackFrame(name, name, frame.module, kind=frame.kind)
