@@ -385,9 +385,10 @@ class TopCollector(SampleCollector[TopReport]):
 
     def _spelled(self, frames: Sequence[StackFrame | None]) -> Column:
         """Their names as a column."""
-        known: list[Any] = list(frames)
+        # The collector, which knows the trace, is not kept.
+        known, raw = list[Any](frames), self._raw
         places = np.array([-1 if frame is None else place for place, frame in enumerate(frames)], dtype=np.int64)
-        return deferred_column(len(known), lambda i: known[i].raw if self._raw else known[i].name, places)
+        return deferred_column(len(known), lambda i: known[i].raw if raw else known[i].name, places)
 
 
 def _time(collected: CollectedSamples) -> str | None:
