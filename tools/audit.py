@@ -8,7 +8,7 @@ must lie within 1 % of it, an "at least" not above it, an "at most" not below it
 must be the same. Null is always allowed. Metrics and
 numeric facts are counted apart: only metrics can say that they are bounds.
 
-Finds blocks by their envelopes and takes no part in how reports are made. Also what is about the
+Finds blocks by their envelopes, as tests do, and takes no part in how reports are made. Also what is about the
 file itself, such as what has no end in it, must be null or a bound where the file is not whole; only of a recording
 with fewer kinds of events what it says of itself is another number (`OF_RECORDING`).
 """
@@ -34,6 +34,9 @@ from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.rewrite import cut
 from clrevents.trace import passes_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+from stream_blocks import Block, blocks_of, shape_of
 
 TOLERANCE: Final = 0.01
 RUNTIME: Final = "Microsoft-Windows-DotNETRuntime"
@@ -84,7 +87,6 @@ QUOTIENTS: Final = {
 whole or marked, or null."""
 ALWAYS: Final = "Microsoft-DotNETCore-EventPipe"
 """A provider whose events are in every recording: they say which process it is, and when tracing stopped."""
-_TAGS: Final = b"\x05\x05\x01"
 
 
 class Harmed(NamedTuple):
@@ -110,23 +112,9 @@ class Violation(NamedTuple):
         return f"{self.wrong:5} {self.report}.{self.name} {self.stated} for {self.truth}, coverage {self.coverage}"
 
 
-def blocks(data: bytes) -> list[tuple[str, int, int]]:
-    """The objects of a NetTrace 4 file that have a size, by name, with where they begin and end."""
-    found = []
-    at = data.find(_TAGS, 32)
-    while at >= 0 and data[at : at + 3] == _TAGS:
-        length = int.from_bytes(data[at + 11 : at + 15], "little")
-        name = data[at + 15 : at + 15 + length].decode("ascii", "replace")
-        body = at + 16 + length
-        if name == "Trace":
-            at = body + 48 + 1
-            continue
-        size = int.from_bytes(data[body : body + 4], "little")
-        start = body + 4
-        start += -start % 4
-        found.append((name, at, start + size + 1))
-        at = start + size + 1
-    return found
+def blocks(data: bytes) -> list[Block]:
+    """The objects of a NetTrace 4 file that have a size."""
+    return [block for block in blocks_of(data) if block.name != "Trace"] if shape_of(data) == "nettrace4" else []
 
 
 def truncated(data: bytes, count: int, rng: random.Random) -> Iterator[Harmed]:
@@ -136,7 +124,7 @@ def truncated(data: bytes, count: int, rng: random.Random) -> Iterator[Harmed]:
         yield Harmed("truncated", f"at {at}", data[:at])
     found = blocks(data)
     if found:
-        yield Harmed("no end", f"at {found[-1][2]}", data[: found[-1][2]])
+        yield Harmed("no end", f"at {found[-1].end}", data[: found[-1].end])
 
 
 def without_blocks(data: bytes, rng: random.Random) -> Iterator[Harmed]:
@@ -147,21 +135,20 @@ def without_blocks(data: bytes, rng: random.Random) -> Iterator[Harmed]:
         ("first block", "EventBlock", "first"),
         ("middle block", "EventBlock", "any"),
     ):
-        mine = [place for place, (block, _, _) in enumerate(found) if block == name]
+        mine = [place for place, block in enumerate(found) if block.name == name]
         if len(mine) > 1:
             place = mine[0] if pick == "first" else rng.choice(mine[1:-1] or mine[1:])
-            yield Harmed(kind, f"at {found[place][1]}", removed(data, found, place))
+            yield Harmed(kind, f"at {found[place].start}", removed(data, found, place))
 
 
-def removed(data: bytes, found: list[tuple[str, int, int]], place: int) -> bytes:
+def removed(data: bytes, found: list[Block], place: int) -> bytes:
     """A trace without one of its objects; the content of those behind it is aligned anew."""
-    out = bytearray(data[: found[place][1]])
-    for name, start, end in found[place + 1 :]:
-        body = start + 16 + len(name) + 4
-        out += data[start:body]
+    out = bytearray(data[: found[place].start])
+    for block in found[place + 1 :]:
+        out += data[block.start : block.size_at + 4]
         out += bytes(-len(out) % 4)
-        out += data[body + -body % 4 : end]
-    return bytes(out + data[found[-1][2] :])
+        out += data[block.content : block.end]
+    return bytes(out + data[found[-1].end :])
 
 
 def not_recorded(data: bytes, count: int, rng: random.Random) -> Iterator[Harmed]:

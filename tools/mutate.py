@@ -249,12 +249,14 @@ def pytest_runtest_logreport(report):
 def pytest_sessionfinish(session):
     cov.stop()
     data = cov.get_data()
+    sound = {t: s for t, s in spent.items() if t not in failed}
+    places = {t: place for place, t in enumerate(sound)}
     lines = {}
     for path in data.measured_files():
         name = os.path.relpath(path)
-        lines[name] = {n: sorted({*c} - failed) for n, c in data.contexts_by_lineno(path).items()}
+        lines[name] = {n: [places[t] for t in c if t in places] for n, c in data.contexts_by_lineno(path).items()}
     with open(f"map{worker}.json", "w") as file:
-        json.dump({"spent": {t: s for t, s in spent.items() if t not in failed}, "lines": lines}, file)
+        json.dump({"spent": sound, "lines": lines}, file)
 """
 
 
@@ -313,9 +315,10 @@ class LineMap:
         for path in copy.glob("map*.json"):
             found = json.loads(path.read_text())
             self.spent |= found["spent"]
+            tests = [*found["spent"]]
             for name, lines in found["lines"].items():
-                for line, tests in lines.items():
-                    self._lines[name][line] |= {sys.intern(test) for test in tests if test}
+                for line, places in lines.items():
+                    self._lines[name][line] |= {tests[place] for place in places}
 
     def tests(self, fault: Fault) -> list[str]:
         """Those that come by the line, quick ones first; of a line that import runs those that come by the module."""

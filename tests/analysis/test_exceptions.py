@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import clrevents
 from clrevents._util.varying import message_pattern
 from clrevents.analysis.gathering.groups import FAR_NS
 from clrevents.analysis.reports.exceptions import ExceptionsReport
@@ -30,6 +28,7 @@ from clrevents.events import (
 )
 from clrevents.testing.builder import TraceBuilder
 from project_files import SHARED, fixture, without_shared
+from reading import opened
 from thrown_program import ThrowingProgram
 
 NESTED, RETHROWN = ExceptionThrownFlags.Nested, ExceptionThrownFlags.ReThrown
@@ -99,10 +98,8 @@ class Script:
 
 
 def answered(data: bytes | Path, **options: Any) -> ExceptionsReport:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(data, errors="salvage") as trace:
-            return trace.report("exceptions", **options)
+    with opened(data) as trace:
+        return trace.report("exceptions", **options)
 
 
 def real(name: str, **options: Any) -> ExceptionsReport:

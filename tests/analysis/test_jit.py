@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from collections import Counter
 from typing import Any
 
@@ -31,6 +30,7 @@ from clrevents.events import (
 )
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
+from reading import opened
 
 QUICK, TIER1, OSR = 3, 4, 5
 
@@ -56,10 +56,8 @@ def refused(name: str, reason: str, always: bool) -> MethodJitInliningFailed_V0:
 
 
 def report(builder: TraceBuilder, **options: Any) -> JitReport:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.build()) as trace:
-            return trace.report("jit", **options)
+    with opened(builder) as trace:
+        return trace.report("jit", **options)
 
 
 def numbers(found: JitReport, *names: str) -> tuple[Any, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import warnings
 from typing import Any
 
 import pytest
@@ -23,13 +22,12 @@ from clrevents.events import (
 )
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
+from reading import opened
 
 
 def report(builder: TraceBuilder) -> ModulesReport:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.build()) as trace:
-            return trace.report("modules")
+    with opened(builder) as trace:
+        return trace.report("modules")
 
 
 def number(found: ModulesReport, name: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from clrevents.events import (
 )
 from clrevents.testing.builder import Format, TraceBuilder
 from project_files import fixture, fixtures
+from reading import opened
 from slow_cost import ANY_COUNT, Lost, Sampled, Suspending, slow_cost
 
 FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
@@ -56,10 +56,8 @@ def stop(
 
 
 def cost(builder: TraceBuilder) -> RecordingCost:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.build()) as trace:
-            return recording_cost_of(trace)
+    with opened(builder) as trace:
+        return recording_cost_of(trace)
 
 
 def columns(events: list[Suspending]) -> SuspensionEvents:

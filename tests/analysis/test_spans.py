@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,6 +16,7 @@ from clrevents.events import GCStart_V1, GCStart_V2, MethodJittingStarted_V1
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of
 from project_files import fixture
+from reading import opened
 from slow_pairs import pairs
 from tabular import values
 
@@ -119,15 +117,6 @@ def test_any_built_trace(builder: TraceBuilder, on: tuple[str, ...]) -> None:
         assert rows == slow(trace, FIRST, SECOND, on)
 
 
-@contextmanager
-def opened(builder: TraceBuilder, limits: clrevents.Limits | None = None) -> Iterator[clrevents.Trace]:
-    """The trace, whose losses are expected."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.build(), limits=limits) as trace:
-            yield trace
-
-
 REAL = [
     ("net10-method-interop", "MethodJittingStarted", "MethodLoadVerbose", ("thread_id", "MethodID")),
     ("net10-method-interop", "R2RGetEntryPointStart", "R2RGetEntryPoint", ("thread_id", "MethodID")),
@@ -214,7 +203,7 @@ def test_a_list_of_losses_that_was_cut_marks_the_rest() -> None:
     begin(builder.thread(2), 9)
     end(builder, 9)
     limits = clrevents.Limits(problems=2)
-    with opened(builder, limits) as trace:
+    with opened(builder, limits=limits) as trace:
         assert len(trace.losses) < 5
         assert trace.lost == 5
         assert spans(trace, FIRST, SECOND)["lossy"].all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -40,6 +39,7 @@ from clrevents.events import (
 from clrevents.table.table import ColumnType, Table, TableField, number_column
 from clrevents.testing.builder import TraceBuilder
 from project_files import SHARED, fixture, without_shared
+from reading import opened
 
 GAR = SHARED / "scenarios" / "net10-garbage-11.nettrace.gz"
 ALL = SHARED / "traces" / "own" / "net10-all.nettrace.gz"
@@ -51,17 +51,13 @@ KINDS = ("jit", "assembly_load", "type_load", "lookup")
 def real(path: Path | str, **options: Any) -> StartupReport:
     if not Path(path).exists():
         pytest.skip(without_shared(Path(path).name))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(path, errors="salvage") as trace:
-            return trace.report("startup", **options)
+    with opened(path) as trace:
+        return trace.report("startup", **options)
 
 
 def built(builder: TraceBuilder, **options: Any) -> StartupReport:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.build()) as trace:
-            return trace.report("startup", **options)
+    with opened(builder) as trace:
+        return trace.report("startup", **options)
 
 
 def numbers(found: StartupReport, *names: str) -> tuple[int | float | None, ...]:

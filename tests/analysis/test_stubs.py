@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from clrevents.events import (
 )
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
+from reading import opened
 
 PROGRAM = {
     # What the traced program calls: name → (kind, managed and native signature). A blittable getpid makes no stub.
@@ -45,10 +45,8 @@ NEWER = {"Program.gmtime_r": "int64(int64*,Program/Tm /* MT: 0x7f2a49c6d548 */*)
 
 
 def report(builder: TraceBuilder, **options: Any) -> StubsReport:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.build()) as trace:
-            return trace.report("stubs", **options)
+    with opened(builder) as trace:
+        return trace.report("stubs", **options)
 
 
 def numbers(found: StubsReport) -> tuple[Any, ...]:

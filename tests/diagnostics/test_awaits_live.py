@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,24 +16,11 @@ from clrevents.diagnostics.recorder import Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.schema.registry import ASYNC
 from clrevents.trace import passes_of
-from dotnet_runtimes import NET11, NEWER, awaits, clrevents_run, installed, wait_for_socket
+from dotnet_runtimes import NET11, awaits, clrevents_run, hosted, started
 
 pytestmark = [pytest.mark.full, pytest.mark.shared]
 SOURCE = "Clrevents-Awaits"
 SETTINGS = SessionSettings((Provider(ASYNC, keywords=0x42), Provider(SOURCE)), rundown=False)
-
-
-@contextmanager
-def awaiting(busy: float, idle: int) -> Iterator[subprocess.Popen[bytes]]:
-    """The program, which awaits from a line of input on, and then does nothing."""
-    command = [str(installed(NET11).dotnet), str(awaits()), str(busy), str(idle)]
-    started = subprocess.Popen(command, env={**os.environ, **NEWER}, stdin=subprocess.PIPE)
-    try:
-        wait_for_socket(started)
-        yield started
-    finally:
-        started.kill()
-        started.communicate(timeout=30)
 
 
 def missing(path: Path) -> tuple[int, list[int]]:
@@ -63,12 +46,13 @@ def missing(path: Path) -> tuple[int, list[int]]:
 
 
 def recorded(path: Path, busy: float, seconds: float, end: str = "stopped") -> tuple[int, list[int]]:
-    with awaiting(busy, 60 if end == "stopped" else 0) as started:
-        recorder = Recorder(find_process(started.pid), SETTINGS, iter([path]), RecordingPlan(seconds))
+    # It awaits from a line of input on, and then does nothing.
+    with started(hosted(NET11, awaits(), busy, 60 if end == "stopped" else 0)) as program:
+        recorder = Recorder(find_process(program.pid), SETTINGS, iter([path]), RecordingPlan(seconds))
         recorder.start()
-        assert started.stdin is not None
-        started.stdin.write(b"\n")
-        started.stdin.flush()
+        assert program.stdin is not None
+        program.stdin.write("\n")
+        program.stdin.flush()
         (file,) = recorder.run()
     assert (file.end, file.complete) == (end, True)
     return missing(path)
@@ -101,8 +85,7 @@ def test_one_that_ends_by_itself_takes_what_it_did_in_the_last_second(tmp_path: 
 def test_one_that_ends_by_itself_takes_little_with_it(tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
     providers = f"{ASYNC}:0x42,{SOURCE}"
-    program = [installed(NET11).dotnet, awaits(), "0.8", "0"]
-    done = clrevents_run("collect", "--providers", providers, "-o", path, "--", *program)
+    done = clrevents_run("collect", "--providers", providers, "-o", path, "--", *hosted(NET11, awaits(), 0.8, 0))
     assert done.returncode == 0, done.stderr
     told, late = missing(path)
     assert len(late) < 0.7 * told

@@ -14,7 +14,7 @@ from clrevents.diagnostics.channel import Channel
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.providers import Provider
 from clrevents.diagnostics.runtime_requests import SessionSettings
-from dotnet_runtimes import NET8, NET11, NEWER, Runtime, clrevents_run, running
+from dotnet_runtimes import NET8, NET11, Runtime, clrevents_run, running
 
 pytestmark = [pytest.mark.full, pytest.mark.shared]
 SOURCE = "Clrevents-Busy"
@@ -38,7 +38,7 @@ def test_filters_are_exact(
     runtime: Runtime, options: list[str], only: set[str], never: tuple[str, ...], tmp_path: Path
 ) -> None:
     path = tmp_path / "a.nettrace"
-    with running(runtime, "60", environment=NEWER) as program:
+    with running(runtime, "60") as program:
         done = clrevents_run("collect", "-p", program.pid, *options, "--duration", "3s", "-o", path)
     assert done.returncode == 0, done.stderr
     with clrevents.open(path) as trace:
@@ -60,7 +60,7 @@ def test_a_full_buffer_loses_nothing_if_threads_wait() -> None:
     while the session ends may be lost, and is behind the last number."""
     gaps = {}
     for blocks in (True, False):
-        with running(NET11, "60", "loud", environment=NEWER) as program:
+        with running(NET11, "60", "loud") as program:
             settings = SessionSettings((Provider(SOURCE),), 1, rundown=False, blocks=blocks)
             channel = run(Channel.opened(find_process(program.pid).endpoint, settings), "a recording")
             assert channel.unmet == []

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import itertools
-import socket
 import struct
-import threading
 from pathlib import Path
 
 import pytest
 
 from clrevents.cli.live_process import needed_for
-from clrevents.diagnostics import AsyncSession, Process, Provider, Session, find_profile, side_sessions
+from clrevents.diagnostics import Process, Provider, Session, find_profile, side_sessions
 from clrevents.diagnostics.providers import AwaitEvents, united
 from clrevents.diagnostics.recorder import Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
@@ -20,7 +16,8 @@ from clrevents.diagnostics.transports import endpoint_at
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import ASYNC, RUNTIME, TPL
 from clrevents.testing.builder import TraceBuilder
-from scripted_runtime import COLLECT, STOP, ScriptedRuntime, ok, text
+from recorded_files import watch
+from scripted_runtime import NumberedSessions, ok, text
 
 INFO = (4, 4)
 TRACE = TraceBuilder().build()
@@ -28,43 +25,17 @@ LATE = ["begin 2", "stop 2", "begin 3", "stop 3"]
 WALKS = Provider(RUNTIME, keywords=RuntimeKeyword.ManagedHeapCollect)
 
 
-class Numbered(ScriptedRuntime):
-    """Notes what is done with its sessions, which have numbers, and says its version."""
+class Numbered(NumberedSessions):
+    """Says its version."""
 
     def __init__(self, version: str = "11.0.0") -> None:
         told = struct.pack("<Q", 4711) + bytes(16)
         told += b"".join(map(text, ("", "", "", "", version)))
-        super().__init__(answers={INFO: ok(told), **dict.fromkeys(COLLECT, self._begin), STOP: self._end})
-        self.done: list[str] = []
-        self._numbers = itertools.count(1)
-        self._ends: dict[int, threading.Event] = {}
+        super().__init__(lambda payload: TRACE, answers={INFO: ok(told)})
 
     @property
     def process(self) -> Process:
         return Process(4711, endpoint_at(self.address))
-
-    @property
-    def recorded(self) -> bytes:
-        """What the first session was asked for."""
-        return next(payload for code, payload in self.requests if code in COLLECT)
-
-    def end_first(self) -> None:
-        """As if the process had ended."""
-        self._ends[1].set()
-
-    def _begin(self, connection: socket.socket, payload: bytes) -> None:
-        number = next(self._numbers)
-        over = self._ends[number] = threading.Event()
-        self.done.append(f"begin {number}")
-        connection.sendall(ok(struct.pack("<Q", number)))
-        connection.sendall(TRACE)
-        over.wait(20)
-
-    def _end(self, connection: socket.socket, payload: bytes) -> None:
-        (number,) = struct.unpack("<Q", payload)
-        self.done.append(f"stop {number}")
-        self._ends[number].set()
-        connection.sendall(ok(payload))
 
 
 @pytest.fixture(autouse=True)
@@ -72,25 +43,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(side_sessions, "_IDLE_SECONDS", 0.1)
 
 
-def recorded(runtime: Numbered, how: str, *providers: Provider, duration: float = 0.1) -> None:
-    async def in_a_loop() -> None:
-        async with AsyncSession(runtime.process, providers=providers, duration=duration) as session:
-            async for _ in session:
-                pass
-
-    if how == "async":
-        asyncio.run(in_a_loop())
-    else:
-        with Session(runtime.process, providers=providers, duration=duration) as session:
-            for _ in session:
-                pass
-
-
 @pytest.mark.parametrize("how", ["blocking", "async"])
 def test_sessions_of_a_moment_come_before_the_end(how: str) -> None:
     for providers, late in (([Provider(ASYNC)], LATE), ([Provider(ASYNC), WALKS], []), ([Provider(TPL)], [])):
         with Numbered() as runtime:
-            recorded(runtime, how, *providers)
+            watch(runtime.process, how, *providers)
         assert runtime.done == ["begin 1", *late, "stop 1"]
 
 
@@ -99,7 +56,7 @@ def test_so_they_do_again_and_again_before(how: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(side_sessions, "_EVERY_SECONDS", 0.1)
     for providers, most in (([Provider(ASYNC)], 12), ([Provider(TPL)], 2)):
         with Numbered() as runtime:
-            recorded(runtime, how, *providers, duration=0.6)
+            watch(runtime.process, how, *providers, duration=0.6)
         assert runtime.done == [
             "begin 1",
             *[f"{what} {n}" for n in range(2, len(runtime.done) // 2 + 1) for what in ("begin", "stop")],
@@ -125,7 +82,7 @@ def test_so_they_do_where_a_file_of_a_ring_ends(tmp_path: Path) -> None:
 def test_a_process_that_is_gone_is_not_waited_for() -> None:
     with Numbered() as runtime, Session(runtime.process, providers=[Provider(ASYNC)]) as session:
         session.stop()
-        runtime.end_first()
+        runtime.end(1)
         for _ in session:
             pass
     assert session.end == "ended"
@@ -138,9 +95,9 @@ def test_a_process_that_is_gone_is_not_waited_for() -> None:
 )
 def test_awaits_are_asked_for_as_the_runtime_has_them(version: str, how: str, asks_async: bool) -> None:
     with Numbered(version) as runtime:
-        recorded(runtime, how, AwaitEvents(keywords=0x43, level=5), Provider(RUNTIME, keywords=1))
-    assert (text(ASYNC) in runtime.recorded, text(TPL) in runtime.recorded) == (asks_async, not asks_async)
-    assert text(RUNTIME) in runtime.recorded
+        watch(runtime.process, how, AwaitEvents(keywords=0x43, level=5), Provider(RUNTIME, keywords=1))
+    assert (text(ASYNC) in runtime.asked[0], text(TPL) in runtime.asked[0]) == (asks_async, not asks_async)
+    assert text(RUNTIME) in runtime.asked[0]
 
 
 def test_what_is_wanted_for_more_than_awaits_stays() -> None:

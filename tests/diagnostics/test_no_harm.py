@@ -8,7 +8,6 @@ avoids two: where code is listed it keeps its unloadable assemblies, and it is r
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import threading
@@ -34,7 +33,7 @@ from clrevents.diagnostics.profiles import METERS, Profile, counter_providers
 from clrevents.diagnostics.providers import Provider
 from clrevents.diagnostics.recorder import Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings, start_session
-from dotnet_runtimes import NET8, NET11, NEWER, Runtime, clrevents_command, environment, installed, lively
+from dotnet_runtimes import NET8, NET11, Runtime, clrevents_command, environment, hosted, lively, started
 from tiers import drawn
 
 pytestmark = [pytest.mark.full, pytest.mark.shared]
@@ -52,15 +51,8 @@ FOUR: Final = ("duration", "ctrl-c", "stop", "kill")
 @contextmanager
 def living(runtime: Runtime, *more: str, seconds: float = SECONDS) -> Iterator[tuple[subprocess.Popen[str], Process]]:
     """The program while it runs, and as one that is recorded. Killed in the end if it is still there."""
-    command = [str(installed(runtime).dotnet), str(lively()), str(seconds), *more]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **NEWER})
-    try:
-        assert started.stdout is not None
-        assert started.stdout.readline() == "ready\n"
-        yield started, _socket_of(started)
-    finally:
-        started.kill()
-        started.communicate()
+    with started(hosted(runtime, lively(), seconds, *more), "ready\n") as program:
+        yield program, _socket_of(program)
 
 
 def _socket_of(started: subprocess.Popen[str]) -> Process:

@@ -4,11 +4,9 @@ does: a round in 0.1 s, with one order, one cart and one duration."""
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -16,15 +14,14 @@ import pytest
 from dotnet_runtimes import (
     NET8,
     NET11,
-    NEWER,
     RUNTIMES,
     Runtime,
     clrevents_command,
     clrevents_run,
     environment,
-    installed,
+    hosted,
     json_lines,
-    wait_for_socket,
+    started,
 )
 from project_files import without_shared
 
@@ -38,21 +35,9 @@ pytestmark = [
 BOTH = pytest.mark.parametrize("runtime", [NET8, NET11], ids=lambda runtime: runtime.name)
 
 
-@contextmanager
-def own(runtime: Runtime, seconds: float = 30) -> Iterator[subprocess.Popen[str]]:
-    """The program while it runs; killed in the end."""
-    started = subprocess.Popen(
-        [str(installed(runtime).dotnet), str(OWN), str(seconds)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **NEWER},
-    )
-    try:
-        wait_for_socket(started)
-        yield started
-    finally:
-        started.kill()
-        started.communicate()
+def own(runtime: Runtime) -> AbstractContextManager[subprocess.Popen[str]]:
+    """The program while it runs."""
+    return started(hosted(runtime, OWN, 30))
 
 
 @BOTH

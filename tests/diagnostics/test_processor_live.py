@@ -15,8 +15,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,7 +33,7 @@ from clrevents.rewrite import cut, redact
 from clrevents.schema.own_marks import OWN_THREAD
 from clrevents.schema.registry import OWN
 from damage import Blocks
-from dotnet_runtimes import NET8, NET11, NEWER, Runtime, installed
+from dotnet_runtimes import NET8, NET11, NEWER, Runtime, hosted, started
 from official_reader import official_reading, official_stacks, shared_archive
 from project_files import SHARED
 
@@ -44,24 +43,12 @@ BURN: Final = SHARED / "runtimes" / "apps" / "burn" / "Burn.dll"
 SETTINGS: Final = SessionSettings(joined_profiles(["cpu"]).providers, 64)
 
 
-@contextmanager
 def burning(
     runtime: Runtime, folder: Path, seconds: int, threads: int = 3, wait: int = 400, prefix: tuple[str, ...] = ()
-) -> Iterator[subprocess.Popen[str]]:
+) -> AbstractContextManager[subprocess.Popen[str]]:
     """The program that burns processor time, past its start."""
-    command = [*prefix, str(installed(runtime).dotnet), str(BURN), str(seconds), "7", str(folder / "truth.jsonl")]
-    more = {"WAIT": str(wait), "THREADS": str(threads)}
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **NEWER, **more})
-    try:
-        assert started.stdout is not None
-        assert started.stdout.readline().startswith("pid ")
-        yield started
-    finally:
-        if started.poll() is None:
-            started.kill()
-            started.wait()
-        assert started.stdout is not None
-        started.stdout.close()
+    command = [*prefix, *hosted(runtime, BURN, seconds, 7, folder / "truth.jsonl")]
+    return started(command, "pid ", WAIT=str(wait), THREADS=str(threads))
 
 
 def recorded(process: Process, path: Path, plan: RecordingPlan) -> RecordedFile:
@@ -109,11 +96,11 @@ class Counts:
 @BOTH
 def test_all_of_it_is_in_the_file(runtime: Runtime, tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
-    with burning(runtime, tmp_path, 2) as started:
-        before = clock_ns(started.pid)
-        file = recorded(find_process(started.pid), path, RecordingPlan(processor=0.05))
-        _, code, used = os.wait4(started.pid, 0)
-        started.returncode = code
+    with burning(runtime, tmp_path, 2) as program:
+        before = clock_ns(program.pid)
+        file = recorded(find_process(program.pid), path, RecordingPlan(processor=0.05))
+        _, code, used = os.wait4(program.pid, 0)
+        program.returncode = code
     assert (file.complete, file.uncounted, code) == (True, None, 0)
     counts = Counts.of(path)
     whole = (used.ru_utime + used.ru_stime) * 1e9 - before
@@ -135,8 +122,8 @@ def test_all_of_it_is_in_the_file(runtime: Runtime, tmp_path: Path) -> None:
 @BOTH
 def test_others_read_it_as_without(runtime: Runtime, tmp_path: Path) -> None:
     path, plain = tmp_path / "a.nettrace", tmp_path / "plain.nettrace"
-    with burning(runtime, tmp_path, 1) as started:
-        recorded(find_process(started.pid), path, RecordingPlan(processor=0.02))
+    with burning(runtime, tmp_path, 1) as program:
+        recorded(find_process(program.pid), path, RecordingPlan(processor=0.02))
     plain.write_bytes(without_ours(path.read_bytes()))
     with clrevents.open(path) as trace, clrevents.open(plain) as before:
         assert list(trace.problems) == list(before.problems) == []
@@ -202,15 +189,15 @@ def without_ours(data: bytes) -> bytes:
 
 def test_a_program_that_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
-    with burning(NET11, tmp_path, 30, wait=100) as started:
-        before = clock_ns(started.pid)
-        process = find_process(started.pid)
+    with burning(NET11, tmp_path, 30, wait=100) as program:
+        before = clock_ns(program.pid)
+        process = find_process(program.pid)
         recorder = Recorder(process, SETTINGS, iter([path]), RecordingPlan(processor=0.05))
         recorder.start()
-        threading.Timer(1.5, started.kill).start()
+        threading.Timer(1.5, program.kill).start()
         (file,) = recorder.run()
         # Nobody has waited for it yet, so its clock has everything, also the time that it took to end.
-        whole = clock_ns(started.pid) - before
+        whole = clock_ns(program.pid) - before
     assert (file.complete, file.end) == (False, "ended")
     assert Counts.of(path).process == pytest.approx(whole, rel=0.02, abs=200e6)
 
@@ -218,7 +205,7 @@ def test_a_program_that_is_killed(tmp_path: Path) -> None:
 def test_a_program_that_ends_at_once(tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
     command = [sys.executable, "-m", "clrevents", "collect", "--profile", "cpu", "-o", str(path), "--"]
-    program = [str(installed(NET11).dotnet), str(BURN), "0", "7", str(tmp_path / "truth.jsonl")]
+    program = hosted(NET11, BURN, 0, 7, tmp_path / "truth.jsonl")
     done = subprocess.run([*command, *program], env={**os.environ, **NEWER, "WAIT": "0"}, timeout=120, check=False)
     assert done.returncode == 0
     counts = Counts.of(path)
@@ -230,14 +217,14 @@ def test_many_threads_and_short_ones(tmp_path: Path) -> None:
     """Ended threads take their last counts with them; the process's clock has them."""
     path = tmp_path / "a.nettrace"
     clock: list[tuple[int, int]] = []
-    with burning(NET11, tmp_path, 2, threads=300, wait=300) as started:
-        process = find_process(started.pid)
+    with burning(NET11, tmp_path, 2, threads=300, wait=300) as program:
+        process = find_process(program.pid)
         enough = threading.Event()
 
         def read() -> None:
             with suppress(OSError):
                 while not enough.wait(0.002):
-                    clock.append((time.monotonic_ns(), clock_ns(started.pid)))
+                    clock.append((time.monotonic_ns(), clock_ns(program.pid)))
 
         reader = threading.Thread(target=read)
         reader.start()
@@ -263,8 +250,8 @@ def test_many_threads_and_short_ones(tmp_path: Path) -> None:
 
 def test_parts_of_a_recording_add_up(tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
-    with burning(NET11, tmp_path, 1) as started:
-        recorded(find_process(started.pid), path, RecordingPlan(processor=0.02))
+    with burning(NET11, tmp_path, 1) as program:
+        recorded(find_process(program.pid), path, RecordingPlan(processor=0.02))
     whole = Counts.of(path)
     with clrevents.open(path) as trace:
         cut(trace, tmp_path / "first", end="40%")
@@ -309,9 +296,9 @@ def test_a_limit_stops_the_program(tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
     try:
         prefix = ("sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh")
-        with burning(NET11, tmp_path, 2, prefix=prefix) as started:
-            recorded(find_process(started.pid), path, RecordingPlan(processor=0.05))
-            started.wait(30)
+        with burning(NET11, tmp_path, 2, prefix=prefix) as program:
+            recorded(find_process(program.pid), path, RecordingPlan(processor=0.05))
+            program.wait(30)
     finally:
         group.rmdir()
     with clrevents.open(path) as trace:
@@ -335,13 +322,13 @@ def test_a_proc_that_hides_the_process_is_said(tmp_path: Path) -> None:
         pytest.skip("needs the right to mount /proc")
     path = tmp_path / "a.nettrace"
     folder = tempfile.TemporaryDirectory(prefix="clr")
-    with folder, burning(NET11, tmp_path, 1, wait=1500, prefix=("env", f"TMPDIR={folder.name}")) as started:
+    with folder, burning(NET11, tmp_path, 1, wait=1500, prefix=("env", f"TMPDIR={folder.name}")) as program:
         (socket,) = Path(folder.name).glob("dotnet-diagnostic-*-socket")
         command = [*inside, sys.executable, "-m", "clrevents", "collect", "--dport", f"{socket},connect"]
         command += ["--profile", "cpu", "-o", str(path)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0
-    assert f"processor time was not recorded: /proc does not show process {started.pid}\n" in done.stderr
+    assert f"processor time was not recorded: /proc does not show process {program.pid}\n" in done.stderr
     with clrevents.open(path) as trace:
         assert {kind.provider for kind in trace.event_counts()} & {OWN} == set()
         assert trace.report("top").methods[0].processor_ns is None

@@ -57,7 +57,7 @@ def test_a_running_process_is_found_and_says_who_it_is(runtime: Runtime) -> None
 
 
 def test_net8_does_what_it_is_asked(tmp_path: Path) -> None:
-    with running(NET8, "60", environment={"MINE": "a=b"}) as started:
+    with running(NET8, "60", MINE="a=b") as started:
         process = find_process(started.pid)
         assert process.environment()["MINE"] == "a=b"
         process.set_environment("MINE", "other")
@@ -281,7 +281,7 @@ def test_a_port_that_it_dials(tmp_path: Path) -> None:
     port = tmp_path / "port"
     with (
         Listener(str(port)) as listener,
-        running(NET8, "1", environment={"DOTNET_DiagnosticPorts": f"{port},suspend"}, ready=False) as started,
+        running(NET8, "1", ready=False, DOTNET_DiagnosticPorts=f"{port},suspend") as started,
     ):
         process = Process.dialled(listener, 20)
         assert process.pid == started.pid
@@ -300,7 +300,7 @@ def test_collect_at_a_port_that_it_dials(tmp_path: Path) -> None:
         clrevents_command("collect", "--dport", port, "--profile", "startup", "-o", path),
         stderr=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
-    with running(NET8, "1", environment={"DOTNET_DiagnosticPorts": str(port)}, ready=False) as started:
+    with running(NET8, "1", ready=False, DOTNET_DiagnosticPorts=str(port)) as started:
         assert started.wait(60) == 0
     assert collect.stderr is not None
     assert "process ended" in collect.stderr.read()

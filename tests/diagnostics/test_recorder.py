@@ -20,7 +20,7 @@ from clrevents.diagnostics.transports import endpoint_at
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture, unpacked
 from recorded_files import state_of
-from scripted_runtime import COLLECT, SESSION, STOP, ScriptedRuntime, ok, pieces, refusal
+from scripted_runtime import COLLECT, SESSION, STOP, NumberedSessions, ScriptedRuntime, ok, pieces, refusal
 
 SAMPLE = unpacked(fixture("net8-sample"))
 SETTINGS = SessionSettings((Provider("runtime", keywords=1),))
@@ -93,9 +93,7 @@ def test_a_ring_keeps_the_last_files_each_whole(tmp_path: Path) -> None:
     """Sessions overlap: the next one begins before the last one stops, so that nothing falls between them."""
     ringed = tmp_path / "ring"
     ringed.mkdir()
-    with ScriptedRuntime(tmp_path / "a", live=[SAMPLE]) as runtime:
-        runtime.answers |= dict.fromkeys(COLLECT, sessions_of(SAMPLE))
-        runtime.answers[STOP] = runtime.answers[COLLECT[0]].stop  # type: ignore[union-attr]
+    with NumberedSessions(lambda payload: SAMPLE[:10_000], SAMPLE[10_000:], tmp_path / "a") as runtime:
         _, files = record(runtime, ringed, RecordingPlan(duration=2.5, rotate=0.4, keep=3))
     assert [file.path for file in files] == sorted(ringed.iterdir(), key=lambda path: int(path.stem))
     assert len(files) == 3
@@ -104,27 +102,6 @@ def test_a_ring_keeps_the_last_files_each_whole(tmp_path: Path) -> None:
         assert file.complete
         assert file.path.read_bytes() == SAMPLE
         assert file.events == state_of(file.path).events
-
-
-class sessions_of:
-    """Sessions that each have the same trace, and each their own end."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._stopped: dict[int, Any] = {}
-
-    def __call__(self, connection: Any, payload: bytes) -> None:
-        import threading
-
-        number = len(self._stopped) + 1
-        self._stopped[number] = threading.Event()
-        connection.sendall(ok(struct.pack("<Q", number)) + self._data[:10_000])
-        self._stopped[number].wait(10)
-        connection.sendall(self._data[10_000:])
-
-    def stop(self, connection: Any, payload: bytes) -> None:
-        self._stopped[struct.unpack("<Q", payload)[0]].set()
-        connection.sendall(ok(payload))
 
 
 def test_an_event_that_is_waited_for_ends_it_some_time_later(tmp_path: Path) -> None:

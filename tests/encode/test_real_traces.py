@@ -18,7 +18,6 @@ from clrevents.decode.container.blocks import (
     Events,
     Header,
     Metadata,
-    MetadataRow,
     SequencePoint,
     Stacks,
 )
@@ -32,6 +31,7 @@ from clrevents.encode.values import (
     TraceHeader,
 )
 from clrevents.schema.codes import HeaderFlag
+from plain_trace import described
 from project_files import without_shared
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
@@ -75,7 +75,8 @@ def descriptions(block: Metadata, data: bytes, start: int, end: int) -> list[Met
     processors = {row: processor for row, _, _, processor in c.runs.tolist()}
     for i, row in enumerate(block.rows):
         processor = -1 if processors[i] == 0xFFFFFFFF else processors[i]
-        found.append(as_written(row, int(c.thread_ids[i]), int(c.ticks[i]), processor))
+        time, thread = int(c.ticks[i]), int(c.thread_ids[i])
+        found.append(described(row, row.metadata_id, time=time, thread_id=thread, processor=processor))
     return found
 
 
@@ -150,7 +151,7 @@ def test_netperf_bytes_are_the_runtimes(name: str) -> None:
         ]
         for row in (row for value in values if isinstance(value, Metadata) for row in value.rows):
             _, _, thread, time = struct.unpack_from("<iiiq", data, row.offset - 56)
-            items.append((row.offset, as_written(row, thread & 0xFFFFFFFF, time)))
+            items.append((row.offset, described(row, row.metadata_id, time=time, thread_id=thread & 0xFFFFFFFF)))
         items.sort(key=lambda item: item[0])
         read_events += len(items)
         if items:
@@ -160,21 +161,3 @@ def test_netperf_bytes_are_the_runtimes(name: str) -> None:
             writer.end()
             assert sink.getvalue() == data
     assert read_events
-
-
-def as_written(row: MetadataRow, thread: int, time: int, processor: int = -1) -> MetadataRecord:
-    """A description as what wrote it."""
-    return MetadataRecord(
-        row.metadata_id,
-        row.provider,
-        row.id,
-        row.version,
-        row.name,
-        row.keywords,
-        row.level,
-        row.opcode,
-        row.fields,
-        time=time,
-        thread_id=thread,
-        processor=processor,
-    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +13,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from browser_page import chromium, needs_browser, opened
-from built_page import HOSTILE, built_page
+from built_page import HOSTILE, built_page, data_of
 from clrevents._util.words import safe
 from clrevents.analysis import read_samples
 from clrevents.analysis.compare.comparison import verdict_text
@@ -38,12 +36,6 @@ BEFORE: Final[list[Row]] = [
     (3, 50, ("Old", "Deep"), True),
     (3, 100, ("Run",), True),
 ]
-
-
-def data_of(page: bytes) -> Any:
-    found = re.search(rb'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
 
 
 def by_path(names: list[str], parent: list[int], frame: list[int], own: list[int]) -> dict[tuple[str, ...], int]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +12,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from browser_page import chromium, needs_browser, opened
-from built_page import HOSTILE, MS, built_page
+from built_page import HOSTILE, MS, built_page, data_of
 from clrevents._util.words import safe
 from clrevents.export.flame.flame_formats import flame_bytes
 from clrevents.export.flame.flame_html import compared_data
@@ -31,12 +29,6 @@ BEFORE: Final[list[Row]] = [
 ]
 STACKS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(tuple)
 ROWS = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 50), STACKS, st.booleans()), min_size=1, max_size=30)
-
-
-def data_of(page: bytes) -> Any:
-    found = re.search(rb'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
 
 
 def test_the_data() -> None:

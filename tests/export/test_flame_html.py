@@ -17,6 +17,7 @@ from typing import Any, Final
 import pytest
 
 from browser_page import CHROMIUM, needs_browser
+from built_page import data_of
 from clrevents._util.words import safe
 from clrevents.analysis.shared.weights.weighing import CAVEAT
 from clrevents.export.flame.flame_html import render
@@ -51,10 +52,6 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.scripts and self.get_starttag_text() and self.cdata_elem == "script":
             self.scripts[-1] += data
-
-
-def data_of(page: bytes) -> Any:
-    return json.loads(Page(page.decode()).scripts[0])
 
 
 def test_the_data() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 import clrevents
 from browser_page import chromium, needs_browser, opened
-from built_page import HOSTILE, MS, built_page
+from built_page import HOSTILE, MS, built_page, data_of
 from clrevents._util.words import duration_text, safe
 from clrevents.analysis.framework.vocabulary.cells import cell_text
 from clrevents.analysis.framework.vocabulary.report_table import columns_of
@@ -43,12 +42,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with clrevents.open(fixture(name)) as trace:
             clrevents.write_report(trace, folder / f"{name}.html")
     return folder
-
-
-def data_of(page: bytes) -> Any:
-    found = re.search(rb'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
 
 
 def test_a_report_that_fails_is_a_box(monkeypatch: pytest.MonkeyPatch) -> None:

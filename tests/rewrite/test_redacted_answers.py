@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import clrevents
 from clrevents.rewrite import redact
 from project_files import SHARED, fixture, fixtures
+from reading import opened
 
 SHARED_TRACES = [path for folder in ("rare", "linux") for path in sorted((SHARED / folder).glob("*.net*.gz"))]
 """tests/shared/test_redacted.py has the others."""
@@ -18,10 +17,8 @@ FAST = [fixture(name) for name in ("net8-meters", "net10-exceptions", "net10-sta
 
 
 def answers(path: Path | bytes) -> dict[str, Any]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(path, errors="salvage") as trace:
-            return trace.reports()
+    with opened(path) as trace:
+        return trace.reports()
 
 
 def told(found: dict[str, Any]) -> dict[str, Any]:
@@ -36,10 +33,8 @@ def told(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def same_answers(path: Path, out: Path) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(path, errors="salvage") as trace:
-            redact(trace, out)
+    with opened(path) as trace:
+        redact(trace, out)
     mine, theirs = answers(path), answers(out)
     assert told(theirs) == told(mine)
     for name, answer in theirs.items():

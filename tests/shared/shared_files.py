@@ -74,6 +74,15 @@ def with_stacks() -> list[Shared]:
     return [t for t in traces("traces/own", "scenarios") if t.beside(".stacks.jsonl.gz").exists()]
 
 
+def official(trace: Shared, of: str) -> dict[str, Any] | None:
+    """The official decoder's report of one trace; None without one, or where it has none of these."""
+    path = trace.beside(".runtime.json.gz")
+    if not path.exists():
+        return None
+    (report,) = json.loads(gzip.decompress(path.read_bytes()))
+    return report if report[of] else None
+
+
 def params(found: list[Shared]) -> list[Any]:
     """The traces as parameters of a test; one that skips and says why where there are none."""
     if not found:

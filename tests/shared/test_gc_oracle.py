@@ -5,40 +5,26 @@ Where the official one is known to be wrong, the difference is asserted: see doc
 
 from __future__ import annotations
 
-import gzip
 import json
-import warnings
 from functools import cache
-from typing import Any
 
 import pytest
-from shared_files import SHARED, Shared, needs_shared, params, traces
+from shared_files import SHARED, Shared, needs_shared, official, params, traces
 
-import clrevents
 from clrevents.analysis.reports.gc import GcReport
+from reading import opened
 
 pytestmark = needs_shared
 
 
-def official(trace: Shared) -> dict[str, Any] | None:
-    """Its report of one trace; None without one, or without a collection."""
-    path = trace.beside(".runtime.json.gz")
-    if not path.exists():
-        return None
-    (found,) = json.loads(gzip.decompress(path.read_bytes()))
-    return found if found["gcs"] else None
-
-
 @cache
 def ours(trace: Shared) -> GcReport:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(trace.path, errors="salvage") as opened:
-            return opened.report("gc")
+    with opened(trace.path) as ours:
+        return ours.report("gc")
 
 
 ALL = traces("traces/own", "scenarios", "scenarios/lines")
-REPORTED = [trace for trace in ALL if official(trace)]
+REPORTED = [trace for trace in ALL if official(trace, "gcs")]
 # The first collection has no history before it, so the official report falls back on ticks; as it does of what is
 # concerned with a background collection. It counts large objects' ticks twice.
 BY_TICKS = {
@@ -53,7 +39,7 @@ BY_TICKS = {
 
 @pytest.mark.parametrize("trace", params(REPORTED))
 def test_every_collection(trace: Shared) -> None:
-    expected = official(trace)
+    expected = official(trace, "gcs")
     assert expected is not None
     report = ours(trace)
     assert len(report.collections) == len(expected["gcs"]) == report.metrics["count"].value
@@ -101,7 +87,7 @@ def test_every_collection(trace: Shared) -> None:
 
 
 def test_those_that_must_be_there() -> None:
-    names = {trace.short: len((official(trace) or {})["gcs"]) for trace in REPORTED}
+    names = {trace.short: len((official(trace, "gcs") or {})["gcs"]) for trace in REPORTED}
     assert names == {
         "net10-all": 5,
         "net10-gc": 1267,

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from typing import Any
-
 import pytest
-from shared_files import Shared, params, traces
+from shared_files import Shared, official, params, traces
 
 import clrevents
 from clrevents.symbols.modules import module_name
 from project_files import without_shared
 
-
-def official(trace: Shared) -> dict[str, Any] | None:
-    """Its report of one trace; None without one, or where nothing was compiled in the trace."""
-    path = trace.beside(".runtime.json.gz")
-    if not path.exists():
-        return None
-    (found,) = json.loads(gzip.decompress(path.read_bytes()))
-    return found if found["jits"] else None
-
-
-REPORTED = [t for t in traces("traces/own", "scenarios") if official(t)]
+REPORTED = [t for t in traces("traces/own", "scenarios") if official(t, "jits")]
 
 
 @pytest.mark.parametrize("trace", params(REPORTED))
 def test_every_compilation(trace: Shared) -> None:
-    expected = official(trace)
+    expected = official(trace, "jits")
     assert expected is not None
     with clrevents.open(trace.path) as opened:
         report = opened.report("jit", raw=True)
@@ -72,7 +58,7 @@ def test_every_compilation(trace: Shared) -> None:
 
 @pytest.mark.skipif(not REPORTED, reason=without_shared("the official decoder's reports"))
 def test_the_two_that_must_be_there() -> None:
-    names = {trace.short: len((official(trace) or {})["jits"]) for trace in REPORTED}
+    names = {trace.short: len((official(trace, "jits") or {})["jits"]) for trace in REPORTED}
     assert (names["net8-all"], names["net10-all"]) == (149, 184)
     assert len(names) >= 9
     assert sum(names.values()) == 1885

@@ -5,7 +5,6 @@ What they cover is worked out here anew, from the times of samples and of the sa
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from itertools import pairwise
 from typing import Final
@@ -15,6 +14,7 @@ from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
 from clrevents.analysis import read_samples
+from reading import opened
 
 pytestmark = needs_shared
 
@@ -61,11 +61,9 @@ def covered(trace: clrevents.Trace) -> dict[int, int]:
 def test_thread_by_thread_samples_weigh_what_they_cover(shared: Shared) -> None:
     if shared.path.stat().st_size > _LARGEST:
         pytest.skip("too large for every sample in a loop")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(shared.path, errors="salvage") as trace:
-            expected = covered(trace)
-            samples, report = read_samples(trace), trace.report("top")
+    with opened(shared.path) as trace:
+        expected = covered(trace)
+        samples, report = read_samples(trace), trace.report("top")
     seen = samples.seen()
     given: dict[int, int] = defaultdict(int)
     for place, weight in zip(seen.thread.tolist(), seen.weight.tolist(), strict=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
 from perfetto_reading import arrows_of_events, calls_of_events, counters_of_events, exported, sums_of_events
+from reading import opened
 from tiers import drawn
 from timeline_sums import sums_of_calls, sums_of_counters, sums_of_reports
 
@@ -48,13 +48,11 @@ with clrevents.open(path) as trace, open(out, "wb") as stream:
 
 @pytest.mark.parametrize("shared", TRACES, ids=lambda shared: shared.name)
 def test_sums_are_those_of_the_reports(shared: Shared) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(shared.path, errors="salvage") as trace:
-            events = exported(trace)
-            assert sums_of_events(events) == sums_of_reports(trace)
-            assert calls_of_events(events) == sums_of_calls(trace)
-            assert counters_of_events(events) == sums_of_counters(trace)
+    with opened(shared.path) as trace:
+        events = exported(trace)
+        assert sums_of_events(events) == sums_of_reports(trace)
+        assert calls_of_events(events) == sums_of_calls(trace)
+        assert counters_of_events(events) == sums_of_counters(trace)
 
 
 def test_arrows_between_requests() -> None:

@@ -5,7 +5,6 @@ When tracing stopped, and which waits were open then, is worked out here from si
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from shared_files import Shared, needs_shared, traces
 import clrevents
 from clrevents.analysis import ReportTable
 from clrevents.analysis.framework.vocabulary.report_table import columns_of
+from reading import opened
 
 pytestmark = needs_shared
 
@@ -64,13 +64,11 @@ def open_contentions(trace: clrevents.Trace, until: int) -> dict[int, int]:
 def test_no_wait_ends_after_tracing_stopped_and_open_ones_are_in_sums(shared: Shared) -> None:
     if shared.path.stat().st_size > _LARGEST:
         pytest.skip("too large for every event as a record")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(shared.path, errors="salvage") as trace:
-            until = stopped(trace)
-            answers = trace.reports(*WAITING)
-            losses = trace.losses
-            waiting = open_contentions(trace, until) if not losses else {}
+    with opened(shared.path) as trace:
+        until = stopped(trace)
+        answers = trace.reports(*WAITING)
+        losses = trace.losses
+        waiting = open_contentions(trace, until) if not losses else {}
     late = [
         (name, table.name, column, end)
         for name, answer in answers.items()

@@ -17,7 +17,7 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -177,29 +177,38 @@ def program(runtime: Runtime) -> Path:
     return made
 
 
+def hosted(runtime: Runtime, assembly: Path, *arguments: object) -> list[str]:
+    """How to run a program."""
+    return [str(installed(runtime).dotnet), str(assembly), *map(str, arguments)]
+
+
 def command_line(runtime: Runtime, *arguments: str) -> list[str]:
     """How to run our program."""
-    return [str(installed(runtime).dotnet), str(program(runtime)), *arguments]
+    return hosted(runtime, program(runtime), *arguments)
 
 
 @contextmanager
+def started(command: Sequence[str], says: str | None = None, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """A program while it runs: once it has a socket, or a line that begins so, which is there at once if it is empty.
+    Killed in the end."""
+    variables = {**os.environ, **NEWER, **environment}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables) as one:
+        try:
+            if says is None:
+                wait_for_socket(one)
+            elif says:
+                assert one.stdout is not None
+                assert one.stdout.readline().startswith(says)
+            yield one
+        finally:
+            one.kill()
+
+
 def running(
-    runtime: Runtime, *arguments: str, environment: dict[str, str] | None = None, ready: bool = True
-) -> Iterator[subprocess.Popen[str]]:
-    """Our program while it runs; when `ready`, it can be asked. Killed in the end."""
-    started = subprocess.Popen(
-        command_line(runtime, *arguments), stdout=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})}
-    )
-    try:
-        if ready:
-            wait_for_socket(started)
-        yield started
-    finally:
-        if started.poll() is None:
-            started.kill()
-        started.wait(30)
-        if started.stdout is not None:
-            started.stdout.close()
+    runtime: Runtime, *arguments: str, ready: bool = True, **environment: str
+) -> AbstractContextManager[subprocess.Popen[str]]:
+    """Our program while it runs; when `ready`, it can be asked."""
+    return started(command_line(runtime, *arguments), None if ready else "", **environment)
 
 
 def wait_for_socket(started: subprocess.Popen[Any], seconds: float = 20) -> None:

@@ -35,6 +35,11 @@ def fixture(name: str) -> Path:
     return found
 
 
+def linux_recording(name: str) -> Path:
+    """One of the Linux kernel's: the fixture, or one of the shared material."""
+    return fixture("net8-linux") if name == "fixture" else SHARED / "linux" / f"net8-{name}-55.linux.nettrace.gz"
+
+
 @cache
 def unpacked(path: Path) -> bytes:
     """A trace's bytes, decompressed once."""

@@ -1,11 +1,26 @@
-"""Batches of a whole trace, as `Trace.events` makes them before it hands their events out; and how often it is read."""
+"""A trace whatever is wrong with it; its batches, as `Trace.events` makes them; and how often it is read."""
 
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
+import clrevents
+from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import Batch, Selector, Trace, passes_of
+
+
+@contextmanager
+def opened(source: Any, **options: Any) -> Iterator[Trace]:
+    """A trace, or one that is built: what is lost and what is damaged is read over without a word."""
+    data = source.build() if isinstance(source, TraceBuilder) else source
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", clrevents.TraceWarning)
+        with clrevents.open(data, **{"errors": "salvage", **options}) as trace:
+            yield trace
 
 
 def event_batches(trace: Trace, *selectors: Selector, decode: bool = True) -> Iterator[Batch]:

@@ -1,13 +1,15 @@
-"""What a recording left: whether a file can be read, as whoever has it would find out."""
+"""A process that is watched, and what a recording left: whether a file can be read."""
 
 from __future__ import annotations
 
-import warnings
+import asyncio
 from pathlib import Path
 
 import attrs
 
 import clrevents
+from clrevents.diagnostics import AsyncSession, Process, Provider, Session
+from reading import opened
 
 
 @attrs.frozen
@@ -33,11 +35,25 @@ def state_of(path: Path) -> FileState:
     if not size:
         return FileState(0, 0, False)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", clrevents.TraceWarning)
-            with clrevents.open(path, errors="salvage") as trace:
-                events = sum(1 for _ in trace.events())
-                kinds = {problem.kind for problem in trace.problems}
+        with opened(path) as trace:
+            events = sum(1 for _ in trace.events())
+            kinds = {problem.kind for problem in trace.problems}
     except clrevents.TraceError as error:
         return FileState(size, 0, False, str(error))
     return FileState(size, events, not any(kind in kinds for kind in ("missing-end", "truncated", "truncated-block")))
+
+
+def watch(process: Process, how: str, *providers: Provider, duration: float = 0.1) -> None:
+    """A session of so long that takes what comes, "blocking" or "async"."""
+
+    async def in_a_loop() -> None:
+        async with AsyncSession(process, providers=providers, duration=duration) as session:
+            async for _ in session:
+                pass
+
+    if how == "async":
+        asyncio.run(in_a_loop())
+    else:
+        with Session(process, providers=providers, duration=duration) as session:
+            for _ in session:
+                pass

@@ -5,6 +5,7 @@ Works in threads of its own, which end with it. Its bytes are written out here a
 
 from __future__ import annotations
 
+import select
 import socket
 import struct
 import threading
@@ -12,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 Answer: TypeAlias = bytes | Callable[[socket.socket, bytes], None]
 
@@ -88,7 +89,7 @@ class ScriptedRuntime:
         host = self._listener.getsockname()
         self.address = f"{host[0]}:{host[1]}" if path is None else str(path)
 
-    def __enter__(self) -> ScriptedRuntime:
+    def __enter__(self) -> Self:
         self._start(self._serve)
         return self
 
@@ -175,4 +176,45 @@ class ScriptedRuntime:
 
     def _stop(self, connection: socket.socket, payload: bytes) -> None:
         self.stopped.set()
+        connection.sendall(ok(payload))
+
+
+class NumberedSessions(ScriptedRuntime):
+    """Numbers its sessions, and notes what is done with them and what they were asked for. Each gets what is `given` to
+    its request, and the `rest` once it is stopped."""
+
+    def __init__(
+        self,
+        given: Callable[[bytes], bytes],
+        rest: bytes = b"",
+        path: Path | None = None,
+        answers: dict[tuple[int, int], Answer] | None = None,
+    ) -> None:
+        super().__init__(path, answers={**dict.fromkeys(COLLECT, self._begin), STOP: self._end, **(answers or {})})
+        self.done: list[str] = []
+        self.asked: list[bytes] = []
+        self._given, self._left = given, rest
+        self._ends: list[threading.Event] = []
+
+    def end(self, number: int) -> None:
+        """As if the process had ended."""
+        self._ends[number - 1].set()
+
+    def _begin(self, connection: socket.socket, payload: bytes) -> None:
+        over = threading.Event()
+        self._ends.append(over)
+        self.asked.append(payload)
+        number = len(self._ends)
+        self.done.append(f"begin {number}")
+        connection.sendall(ok(struct.pack("<Q", number)) + self._given(payload))
+        while not over.wait(0.02):
+            if select.select([connection], [], [], 0)[0] and not over.is_set():
+                self.done.append(f"closed {number}")
+                return
+        connection.sendall(self._left)
+
+    def _end(self, connection: socket.socket, payload: bytes) -> None:
+        (number,) = struct.unpack("<Q", payload)
+        self.done.append(f"stop {number}")
+        self.end(number)
         connection.sendall(ok(payload))

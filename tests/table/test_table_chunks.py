@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import clrevents
 from clrevents.events import GCStart_V1
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import passes_of
+from reading import opened
 
 START = GCStart_V1(7, 0, 0, 0, 0)
 GC = ("Microsoft-Windows-DotNETRuntime", "GCStart")
@@ -17,10 +16,8 @@ SAMPLE = ("Microsoft-DotNETCore-SampleProfiler", "ThreadSample")
 def test_places_of_rows() -> None:
     info = GCStart_V1.__event__
     builder = TraceBuilder().sample().event(START).raw(info.provider, info.id, 1, b"\1").sample().event(START)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.build()) as trace:
-            _, chunk = passes_of(trace).table_chunks()
+    with opened(builder) as trace:
+        _, chunk = passes_of(trace).table_chunks()
     assert len(chunk.headers) == 5
     assert chunk.places[GC].tolist() == [1, 4]
     assert chunk.places[SAMPLE].tolist() == [0, 3]

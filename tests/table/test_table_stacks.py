@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from clrevents.decode.stacks import StackTable, stack_arrays
 from clrevents.table.read import stack_table
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import passes_of
+from reading import opened
 from stack_data import stack_data
 
 
@@ -58,12 +58,10 @@ def test_only_those_of_selected_events_are_in_a_chunk() -> None:
 
 def test_damage_leaves_what_stands_before_it() -> None:
     whole = TraceBuilder().sample(1, 2).sequence_point().sample(3).build()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(whole[:-60]) as trace:
-            assert trace.stacks[1] == (1, 2)
-        with clrevents.open(whole[:-60], errors="strict") as trace, pytest.raises(clrevents.DamageError):
-            _ = trace.stacks
+    with opened(whole[:-60], errors="report") as trace:
+        assert trace.stacks[1] == (1, 2)
+    with opened(whole[:-60], errors="strict") as trace, pytest.raises(clrevents.DamageError):
+        _ = trace.stacks
 
 
 def block(*stacks: bytes, count: int | None = None) -> Stacks:

@@ -20,6 +20,7 @@ from clrevents.table.event_schema import TableField
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of
 from project_files import FIXTURES, SHARED, fixtures, without_shared
+from reading import opened
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
 FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
@@ -320,14 +321,12 @@ def test_a_table_outlives_its_trace(tmp_path: Path) -> None:
 def test_metadata_says_what_and_how_good() -> None:
     builder = TraceBuilder().event(NEW)
     builder.lose(3).event(NEW)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.build()) as trace:
-            table = trace.table("GCStart")
-            expected = {"provider": RUNTIME, "id": "1", "name": "GCStart", "losses": "3", "problems": "0"}
-            assert table.metadata == expected
-            assert next(trace.table_parts("GCStart")).metadata == expected
-            assert repr(table).startswith("<Table of GCStart, 2 rows>\n  time_ns: int64\n")
+    with opened(builder) as trace:
+        table = trace.table("GCStart")
+        expected = {"provider": RUNTIME, "id": "1", "name": "GCStart", "losses": "3", "problems": "0"}
+        assert table.metadata == expected
+        assert next(trace.table_parts("GCStart")).metadata == expected
+        assert repr(table).startswith("<Table of GCStart, 2 rows>\n  time_ns: int64\n")
 
 
 def test_lists_of_equal_length_stay_lists() -> None:

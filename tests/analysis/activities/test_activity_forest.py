@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import clrevents
 from clrevents.analysis.reports.activities import ActivitiesReport
 from clrevents.encode.values import NO_GUID
 from clrevents.events import ExceptionCatchStart_V0, ExceptionCatchStop_V0
 from clrevents.testing.builder import Format, TraceBuilder
+from reading import opened
 
 APP = "My-App"
 
@@ -33,10 +32,8 @@ def stop(b: TraceBuilder, name: str, own: int, thread: int = 1) -> TraceBuilder:
 
 
 def asked(b: TraceBuilder, **more: Any) -> ActivitiesReport:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(b.build()) as trace:
-            return trace.report("activities", **more)
+    with opened(b) as trace:
+        return trace.report("activities", **more)
 
 
 def shape(report: ActivitiesReport) -> list[tuple[Any, ...]]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 
-import clrevents
 from built_services import MS, SERVICES, S, Service, queues_at_first
 from clrevents.analysis.doctor.diagnosis import Diagnosis, Finding
+from reading import opened
 
 
 def told(service: Service, *rules: str) -> Diagnosis:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(service.web.builder.build()) as trace:
-            found: Diagnosis = trace.doctor(*rules)
+    with opened(service.web.builder.build()) as trace:
+        found: Diagnosis = trace.doctor(*rules)
     return found
 
 

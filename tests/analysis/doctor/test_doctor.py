@@ -26,8 +26,8 @@ from clrevents.events import ThreadCreated_V0, ThreadFlags
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES, unpacked
 from project_files import fixture as fixture_file
-from reading import Passed
-from report_laws import are_possible, opened, reads_back_equal, removable, shows_safely, without
+from reading import Passed, opened
+from report_laws import are_possible, reads_back_equal, removable, shows_safely, without
 from tiers import each_fixture, few
 
 

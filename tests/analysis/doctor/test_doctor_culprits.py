@@ -20,7 +20,7 @@ from clrevents.events import (
 )
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES
-from report_laws import opened
+from reading import opened
 
 MB = 1_000_000
 CALLERS = {name: 0x1000 * (2 + number) for number, name in enumerate(("Main", "Buffer", "One", "Two", "Three", "Four"))}

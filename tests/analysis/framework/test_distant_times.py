@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.analysis.gathering.groups import FAR_NS, near_ns, near_table, near_times
 from clrevents.analysis.shared.samples.samples import read_samples
 from project_files import fixture, unpacked
+from reading import opened
 
 # What the clock's zero is: all events are long before it, long after it, or some of each.
 ZEROS = {"before": (1 << 63) - 1, "after": 0, "both": None}
@@ -51,12 +51,10 @@ def notes(answer: Answer[Any]) -> list[Any]:
     ],
 )
 def test_reports_of_centuries(name: str, where: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(moved(name, where)) as trace:
-            answers = trace.reports()
-            samples = read_samples(trace)
-            most = distant(trace)
+    with opened(moved(name, where)) as trace:
+        answers = trace.reports()
+        samples = read_samples(trace)
+        most = distant(trace)
     assert most > 30
     for answer in answers.values():
         (note,) = notes(answer)

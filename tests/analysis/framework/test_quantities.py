@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import clrevents
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from project_files import SHARED, fixture, fixtures, unpacked
+from reading import opened
 from tiers import drawn
 
 FAST = [fixture(name) for name in ("net10-exceptions", "net8-method-interop", "net10-garbage")]
@@ -36,21 +35,19 @@ def declared() -> dict[str, list[tuple[str, str]]]:
 def agree(data: bytes | Path, windows: tuple[tuple[Any, Any], ...] = ((None, None), ("20%", "70%"))) -> int:
     """How many quantities were compared that are not null."""
     compared = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(data, errors="salvage") as trace:
-            for start, end in windows:
-                answers = trace.reports(start=start, end=end)
-                values = {
-                    quantity: {(name, metric): answers[name].metrics[metric].value for name, metric in places}
-                    for quantity, places in declared().items()
-                }
-                for word, quantity in QUANTITIES.items():
-                    told = trace.report("top", by=word, start=start, end=end)
-                    values[quantity]["top", word] = told.metrics["total"].value
-                for quantity, each in values.items():
-                    assert len(set(each.values())) == 1, (quantity, each)
-                    compared += None not in each.values()
+    with opened(data) as trace:
+        for start, end in windows:
+            answers = trace.reports(start=start, end=end)
+            values = {
+                quantity: {(name, metric): answers[name].metrics[metric].value for name, metric in places}
+                for quantity, places in declared().items()
+            }
+            for word, quantity in QUANTITIES.items():
+                told = trace.report("top", by=word, start=start, end=end)
+                values[quantity]["top", word] = told.metrics["total"].value
+            for quantity, each in values.items():
+                assert len(set(each.values())) == 1, (quantity, each)
+                compared += None not in each.values()
     return compared
 
 

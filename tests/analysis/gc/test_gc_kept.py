@@ -6,7 +6,7 @@ import clrevents
 from built_collections import GcTrace
 from clrevents.events import FinalizeObject_V0, GCAllocationKind, GCAllocationTick_V4, PinObjectAtGCTime_V0
 from project_files import fixture
-from report_laws import opened
+from reading import opened
 
 PIN, LITTER, FRAMEWORK = 0x1000, 0x2000, 0x3000
 HANDLE, BYTES = 7, 8

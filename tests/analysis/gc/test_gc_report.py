@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import warnings
 from typing import Any
 
 import pytest
@@ -18,15 +17,14 @@ from clrevents.analysis.reports.gc import REPORT, GcParameters, GcReport
 from clrevents.analysis.reports.gc.gc_collections import compact_words, condemned_words, expand_words, mechanism_words
 from clrevents.testing.builder import Format
 from project_files import fixture
+from reading import opened
 from tiers import one_in
 
 
 def asked(data: bytes, callers: bool = False, **window: Any) -> GcReport:
     options: WindowOptions = window  # type: ignore[assignment]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(data, errors="salvage") as trace:
-            return trace.report("gc", callers=callers, **options)
+    with opened(data) as trace:
+        return trace.report("gc", callers=callers, **options)
 
 
 def rows(found: GcReport, *names: str) -> list[tuple[Any, ...]]:

@@ -16,7 +16,7 @@ from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.export.look import Look
 from clrevents.export.page.page_flames import PageStacks, page_flames
 from clrevents.export.timeline.timeline_file import write_timeline
-from project_files import SHARED, fixture, without_shared
+from project_files import SHARED, fixture, linux_recording, without_shared
 
 LINUX = SHARED / "linux"
 TWO = LINUX / "net8-two-55.linux.nettrace.gz"
@@ -70,16 +70,12 @@ def pprof_total(profile: bytes) -> int:
     return total
 
 
-def recording(name: str) -> Path:
-    return fixture("net8-linux") if name == "fixture" else LINUX / f"net8-{name}-55.linux.nettrace.gz"
-
-
 EVERY = ("two", "async", "convoy", "cpu", "exceptions", "garbage", "starvation", "states")
 
 
 @pytest.mark.parametrize("name", ["fixture", *(pytest.param(n, marks=[needs_shared, pytest.mark.full]) for n in EVERY)])
 def test_every_view_has_the_same_sum(name: str, tmp_path: Path) -> None:
-    with clrevents.open(recording(name)) as trace:
+    with clrevents.open(linux_recording(name)) as trace:
         wanted = sum(counted(trace).values()) * PERIOD
         assert wanted
         methods, modules = trace.report("top"), trace.report("top", by="module")

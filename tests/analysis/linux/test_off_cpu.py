@@ -16,17 +16,13 @@ from clrevents.analysis.shared.samples.off_processor import kernel_entry
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.cli import root
 from clrevents.export.page.page_flames import PageStacks, page_flames
-from project_files import SHARED, fixture, without_shared
+from project_files import SHARED, fixture, linux_recording, without_shared
 
 LINUX = SHARED / "linux"
 NO_THREAD = 0xFFFFFFFF
 needs_shared = pytest.mark.skipif(not LINUX.is_dir(), reason=without_shared("linux recordings"))
 NAMES = ("async", "convoy", "cpu", "exceptions", "garbage", "starvation", "states", "two")
 ALL = ["fixture", *(pytest.param(n, marks=[needs_shared, pytest.mark.full]) for n in NAMES)]
-
-
-def recording(name: str) -> Path:
-    return fixture("net8-linux") if name == "fixture" else LINUX / f"net8-{name}-55.linux.nettrace.gz"
 
 
 def by_state(samples: Samples) -> Counter[str]:
@@ -38,7 +34,7 @@ def by_state(samples: Samples) -> Counter[str]:
 
 @pytest.mark.parametrize("name", ALL)
 def test_stacks_of_threads_off_processors_add_up_to_threads_and_waits(name: str, tmp_path: Path) -> None:
-    with clrevents.open(recording(name)) as trace:
+    with clrevents.open(linux_recording(name)) as trace:
         samples = read_samples(trace, weight="off-cpu")
         exits = {
             (row.process_id, row.thread_id, row.end_ns)
@@ -81,7 +77,7 @@ def test_stacks_of_threads_off_processors_add_up_to_threads_and_waits(name: str,
 
 @pytest.mark.parametrize("name", ["fixture", pytest.param("cpu", marks=needs_shared)])
 def test_the_page_draws_it_too(name: str) -> None:
-    with clrevents.open(recording(name)) as trace:
+    with clrevents.open(linux_recording(name)) as trace:
         pictures = {picture["name"]: picture for picture in page_flames(PageStacks.of(trace))}
         total = read_samples(trace, weight="off-cpu").total
     assert sum(pictures["off a processor"]["own"]) == total
@@ -105,7 +101,7 @@ def test_windows_add_up_and_threads_too() -> None:
 @pytest.mark.parametrize("weight", [None, "off-cpu"])
 @pytest.mark.parametrize("name", ["fixture", pytest.param("states", marks=needs_shared)])
 def test_folded_stacks_have_one_frame_of_the_kernel(name: str, weight: str | None) -> None:
-    with clrevents.open(recording(name)) as trace:
+    with clrevents.open(linux_recording(name)) as trace:
         samples = read_samples(trace, weight=weight)
         folded = samples.shaped(fold_kernel=True)
         for before, after in zip(samples.stack.tolist(), folded.stack.tolist(), strict=True):

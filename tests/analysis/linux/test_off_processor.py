@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,16 +18,12 @@ import clrevents
 from clrevents.analysis.gathering.merged_stacks import StackFrame
 from clrevents.analysis.shared.samples.off_processor import Switches, WhyAway, why_away
 from clrevents.table.table import Table, TableField, number_column
-from project_files import SHARED, fixture, without_shared
+from project_files import SHARED, fixture, linux_recording, without_shared
 
 LINUX = SHARED / "linux"
 NO_THREAD = 0xFFFFFFFF
 needs_shared = pytest.mark.skipif(not LINUX.is_dir(), reason=without_shared("linux recordings"))
 ALL = ["fixture", *(pytest.param(n, marks=needs_shared) for n in ("cpu", "states", "two", "convoy"))]
-
-
-def recording(name: str) -> Path:
-    return fixture("net8-linux") if name == "fixture" else LINUX / f"net8-{name}-55.linux.nettrace.gz"
 
 
 def intervals(trace: clrevents.Trace) -> dict[int, list[tuple[int, int]]]:
@@ -41,7 +36,7 @@ def intervals(trace: clrevents.Trace) -> dict[int, list[tuple[int, int]]]:
 
 @pytest.mark.parametrize("name", ALL)
 def test_time_on_a_processor_is_what_lies_between_switches(name: str) -> None:
-    with clrevents.open(recording(name)) as trace:
+    with clrevents.open(linux_recording(name)) as trace:
         answer = trace.report("threads")
         away = intervals(trace)
         threads: Any = answer.table("threads")
@@ -64,7 +59,7 @@ def test_time_on_a_processor_is_what_lies_between_switches(name: str) -> None:
 
 @needs_shared
 def test_the_threads_that_burn() -> None:
-    with clrevents.open(recording("cpu")) as trace:
+    with clrevents.open(linux_recording("cpu")) as trace:
         threads = {row.thread_id: row for row in trace.report("threads").table("threads")}
     ran = {thread: round((threads[thread].running_ns or 0) / 1e6) for thread in (27621, 27622, 27618)}
     assert ran == {27621: 1818, 27622: 2714, 27618: 597}
@@ -87,7 +82,7 @@ BIAS = {
 def test_samples_count_the_time_on_a_processor_but_for_when_none_came(name: str) -> None:
     """Raw they are 16.4 % short on states, because of 12 gaps of 4 to 25 ms while the thread ran, by any switch, on; on
     the other processor samples went on in most of them. Never did more threads run than there are processors."""
-    with clrevents.open(recording(name)) as trace:
+    with clrevents.open(linux_recording(name)) as trace:
         answer = trace.report("threads")
         rows = [row for row in answer.table("threads") if (row.running_ns or 0) >= 500_000_000]
         found = {}
@@ -113,7 +108,7 @@ def test_samples_count_the_time_on_a_processor_but_for_when_none_came(name: str)
 
 @needs_shared
 def test_long_waits_of_states_are_by_futex() -> None:
-    with clrevents.open(recording("states")) as trace:
+    with clrevents.open(linux_recording("states")) as trace:
         waits = [w for w in trace.report("waits").table("waits") if w.thread_id == 27640 and w.duration_ns > 20_000_000]
         states = {row.state: row.total_ns for row in trace.report("threads").table("states")}
     assert {(wait.kind, wait.system_call) for wait in waits} == {("futex", "futex")}
@@ -124,7 +119,7 @@ def test_long_waits_of_states_are_by_futex() -> None:
 
 @needs_shared
 def test_processes_of_one_file_have_their_own_threads() -> None:
-    with clrevents.open(recording("two")) as trace:
+    with clrevents.open(linux_recording("two")) as trace:
         owners = {event.thread_id: event.process_id for event in trace.events("Universal.Events/c*")}
         both: Any = trace.report("threads").table("threads")
         assert {row.thread_id: row.process_id for row in both} == {t: p for t, p in owners.items() if t != NO_THREAD}

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
-import clrevents
 from analysis.test_recording_cost import MAIN, PROFILER, lossy_trace, stop
 from clrevents.analysis.reports.threads.thread_rows import ThreadFacts
 from clrevents.testing.builder import TraceBuilder
+from reading import opened
 
 
 def facts(builder: TraceBuilder) -> ThreadFacts:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.build()) as trace:
-            return trace.report("threads").facts
+    with opened(builder) as trace:
+        return trace.report("threads").facts
 
 
 def test_other_suspensions_of_the_same_thread_are_not_the_samplers() -> None:

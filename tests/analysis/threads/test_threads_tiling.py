@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-import warnings
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import clrevents
 from analysis.threads.test_threads_report import MS, SLEEP, WAIT, WORK, begun, contends, created, enters, sampled
 from clrevents.events import (
     GCRestartEEEnd_V1,
@@ -21,6 +19,7 @@ from clrevents.events import (
     WaitHandleWaitStop_V0,
 )
 from clrevents.testing.builder import TraceBuilder
+from reading import opened
 from thread_tiles import tiles
 
 ACTS = (
@@ -68,10 +67,8 @@ def _act(builder: TraceBuilder, act: str, thread: int, at: int) -> None:
 @settings(max_examples=20, deadline=None)
 @given(STEPS)
 def test_states_tile_built_traces(steps: list[tuple[str, int, int]]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(acted(steps)) as trace:
-            tiles(trace.report("threads"))
+    with opened(acted(steps)) as trace:
+        tiles(trace.report("threads"))
 
 
 @settings(max_examples=20, deadline=None)
@@ -81,7 +78,5 @@ def test_states_tile_damaged_copies(steps: list[tuple[str, int, int]], seed: int
     for _ in range(5):
         at = rng.randrange(200, len(data))
         data[at : at + 8] = rng.randbytes(len(data[at : at + 8]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(bytes(data), errors="salvage") as trace:
-            tiles(trace.report("threads"))
+    with opened(bytes(data)) as trace:
+        tiles(trace.report("threads"))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import random
-import warnings
 from collections.abc import Mapping
 from typing import Any, Final
 
-import clrevents
 from clrevents.analysis.reports.counters import CountersReport
 from clrevents.encode.values import FieldDescription
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, Variant
 from clrevents.schema.types import FileTime
 from clrevents.testing.builder import Format, TraceBuilder
+from reading import opened
 
 METERS: Final = "System.Diagnostics.Metrics"
 SECOND: Final = 1_000_000_000
@@ -40,10 +39,8 @@ _IDS: Final = {
 def told(builder: TraceBuilder | bytes, **options: Any) -> CountersReport:
     """The report, whatever is wrong with the trace."""
     data = builder if isinstance(builder, bytes) else builder.build()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(data, errors="salvage") as trace:
-            return trace.report("counters", **options)
+    with opened(data) as trace:
+        return trace.report("counters", **options)
 
 
 def polled(name: str = "heap", mean: Any = 1.5, **members: Any) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+import json
+import re
+from typing import Any, Final
 
 from clrevents.events import ExceptionThrown_V1, ExceptionThrownFlags
 from clrevents.testing.builder import TraceBuilder
@@ -38,3 +40,10 @@ def built_page(names: tuple[str, ...] = ("Main", "Pay"), name: str | None = None
         builder.at((22 + number) * MS)
         builder.event(ExceptionThrown_V1(text, text, 0, 0, ExceptionThrownFlags(0), 0), stack=stack)
     return builder.build()
+
+
+def data_of(page: bytes) -> Any:
+    """What its script reads."""
+    data = re.search(rb'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert data is not None
+    return json.loads(data[1])

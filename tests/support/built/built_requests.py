@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-import clrevents
 from clrevents.analysis.reports.requests import RequestsReport
 from clrevents.encode.values import NO_GUID
 from clrevents.testing.builder import TraceBuilder
+from reading import opened
 
 HTTP, HOSTING, KESTREL = "System.Net.Http", "Microsoft.AspNetCore.Hosting", "Microsoft-AspNetCore-Server-Kestrel"
 TEXT, INT, LONG, DOUBLE = 18, 9, 11, 14
@@ -70,7 +69,5 @@ class Web:
         self.done(mine, status)
 
     def asked(self, **more: Any) -> RequestsReport:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with clrevents.open(self.builder.build()) as trace:
-                return trace.report("requests", **more)
+        with opened(self.builder.build()) as trace:
+            return trace.report("requests", **more)

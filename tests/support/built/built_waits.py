@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import random
-import warnings
 from typing import Any
 
-import clrevents
 from clrevents.events import (
     ContentionFlags,
     ContentionStart_V1,
@@ -19,6 +17,7 @@ from clrevents.events import (
 )
 from clrevents.schema.registry import TPL
 from clrevents.testing.builder import Format, TraceBuilder
+from reading import opened
 
 USER, ENTER, CALLBACK = 0x1000, 0x2000, 0x3000
 """Addresses in a program's method, in Monitor.Enter, and in the outermost method of a thread."""
@@ -106,10 +105,8 @@ def by_chance(format: Format, seed: int, events: int = 80) -> bytes:
 
 def asked(report: str, data: bytes | TraceBuilder, **options: Any) -> Any:
     """What a report says of a trace, whatever is wrong with that."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(data if isinstance(data, bytes) else data.build(), errors="salvage") as trace:
-            return trace.report(report, **options)
+    with opened(data if isinstance(data, bytes) else data.build()) as trace:
+        return trace.report(report, **options)
 
 
 def numbers_of(found: Any, *names: str) -> tuple[int | float | None, ...]:

@@ -5,110 +5,60 @@ All have the same clock and the same last moment, so that what is said of a proc
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Sequence
+from collections import ChainMap
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-import attrs
-
-from clrevents.decode.kinds import EventKind
-from clrevents.decode.rows import Rows
-from clrevents.decode.stream.stream import Stream
-from clrevents.encode.nettrace6 import NetTrace6Writer
-from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow, TraceHeader
-from stack_data import stack_data
+from clrevents.encode.values import TraceHeader
+from plain_trace import PlainTrace, changed
 
 PROCESSES: Final = (101, 202)
-_BLOCK: Final = 400
+_APART: Final = 10_000
+"""Numbers of kinds and threads of one process are below the next one's."""
 _FREQUENCY: Final = 1_000_000_000
 _START: Final = 1_000_000
-
-
-@attrs.frozen
-class _Told:
-    """One event, to be written: its time since the session started, its kind and what stands in it."""
-
-    time_ns: int
-    process: int
-    kind: EventKind
-    thread: int
-    payload: bytes
-    stack: bytes
 
 
 @lru_cache(maxsize=4)
 def together(traces: tuple[bytes, ...], processes: tuple[int, ...] = PROCESSES) -> tuple[tuple[bytes, ...], bytes]:
     """Each trace as one of its process, and all in one."""
-    told = [list(_events(data, process)) for data, process in zip(traces, processes, strict=True)]
-    last = max(one.time_ns for events in told for one in events) + 1
-    for events in told:
+    alone = [_of_process(PlainTrace.of(data), process) for data, process in zip(traces, processes, strict=True)]
+    last = max(event.time for trace in alone for event in trace.events) + 1
+    for trace in alone:
         # Of the kind that every trace has: its own first one, with a payload that nobody reads.
-        events.append(attrs.evolve(events[0], time_ns=last))
-    alone = tuple(_written(events, process) for events, process in zip(told, processes, strict=True))
-    return alone, _written(sorted((one for events in told for one in events), key=lambda one: one.time_ns))
+        trace.events.append(changed(trace.events[0], time=last))
+    return tuple(trace.written("NetTrace 6") for trace in alone), _joined(alone).written("NetTrace 6")
 
 
-def _events(data: bytes, process: int) -> Iterable[_Told]:
-    stream = Stream()
-    regions: list[Rows] = [*stream.feed(data), *stream.close()]
-    kinds = stream.kinds.all
-    for rows in regions:
-        columns = zip(
-            stream.clock.ns_array(rows.ticks).tolist(),
-            rows.kind_indexes.tolist(),
-            rows.thread_ids.tolist(),
-            rows.payloads(),
-            rows.stack_ids.tolist(),
-            strict=True,
+def _of_process(trace: PlainTrace, process: int) -> PlainTrace:
+    first, clock = process * _APART, trace.header
+    numbers = {id: number for number, id in enumerate(dict.fromkeys(e.thread_id for e in trace.events), first)}
+    events = [
+        changed(
+            event,
+            metadata_id=first + event.metadata_id,
+            time=_START + (event.time - clock.sync_qpc) * _FREQUENCY // clock.frequency,
+            thread_id=numbers[event.thread_id],
         )
-        for time, kind, thread, payload, stack in columns:
-            addresses = stack_data(rows.release.stacks, stack) or b"" if stack > 0 else b""
-            yield _Told(time, process, kinds[kind], thread, bytes(payload), addresses)
+        for event in trace.events
+    ]
+    kinds = {first + number: changed(kind, metadata_id=first + number) for number, kind in trace.kinds.items()}
+    threads = {number: id for id, number in numbers.items()}
+    return PlainTrace(_header(process), kinds, events, dict.fromkeys(threads, process), threads)
 
 
-def _written(events: Sequence[_Told], process: int | None = None) -> bytes:
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink, TraceHeader(sync_qpc=_START, frequency=_FREQUENCY, process_id=process, processors=2))
-    kinds: dict[tuple[int, int], int] = {}
-    threads: dict[tuple[int, int], int] = {}
-    for at in range(0, len(events), _BLOCK):
-        part = events[at : at + _BLOCK]
-        new = {}
-        for one in part:
-            key = one.process, one.kind.index
-            if key not in kinds:
-                kinds[key] = len(kinds) + 1
-                new[kinds[key]] = one.kind
-        if new:
-            writer.metadata(_described(number, kind) for number, kind in new.items())
-        fresh = dict.fromkeys((one.process, one.thread) for one in part if (one.process, one.thread) not in threads)
-        for key in fresh:
-            threads[key] = len(threads) + 1
-        if fresh:
-            writer.threads(ThreadRow(threads[key], key[1], key[0], f"thread {key[1]}") for key in fresh)
-        stacks = list(dict.fromkeys(one.stack for one in part if one.stack))
-        numbers = {stack: at + 1 + place for place, stack in enumerate(stacks)}
-        if stacks:
-            writer.stacks(at + 1, stacks)
-        writer.events([_record(one, kinds, threads, numbers) for one in part])
-    writer.sequence_point(_START + events[-1].time_ns)
-    writer.end()
-    return sink.getvalue()
-
-
-def _record(
-    one: _Told, kinds: dict[tuple[int, int], int], threads: dict[tuple[int, int], int], stacks: dict[bytes, int]
-) -> EventRecord:
-    kind, thread = kinds[one.process, one.kind.index], threads[one.process, one.thread]
-    return EventRecord(kind, _START + one.time_ns, thread, one.payload, stack_id=stacks.get(one.stack, 0))
-
-
-def _described(number: int, kind: EventKind) -> MetadataRecord:
-    row = kind.row
-    return MetadataRecord(
-        number, row.provider, row.id, row.version, row.name, row.keywords, row.level, row.opcode, row.fields
+def _joined(traces: Sequence[PlainTrace]) -> PlainTrace:
+    events = sorted((event for trace in traces for event in trace.events), key=lambda event: event.time)
+    kinds, processes, threads = (
+        dict(ChainMap(*maps))
+        for maps in zip(*((trace.kinds, trace.processes, trace.thread_ids) for trace in traces), strict=True)
     )
+    return PlainTrace(_header(None), kinds, events, processes, threads)
+
+
+def _header(process: int | None) -> TraceHeader:
+    return TraceHeader(sync_qpc=_START, frequency=_FREQUENCY, process_id=process, processors=2)
 
 
 __all__ = ["PROCESSES", "together"]

@@ -11,11 +11,11 @@ import io
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import attrs
 
-from clrevents.decode.kinds import EventKind
+from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.rows import Rows
 from clrevents.decode.stream.stream import Stream
 from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
@@ -26,6 +26,7 @@ from clrevents.schema.codes import LabelKind
 from stack_data import stack_data
 
 GENERATIONS: Final = ("NetTrace 4", "NetTrace 6", "NetPerf 3", "NetPerf 2")
+R = TypeVar("R", EventRecord, MetadataRecord)
 _BLOCK: Final = 200
 _FIRST: Final = 5
 """Of stacks and labels in each region: there are ids below."""
@@ -37,12 +38,14 @@ _LOAD: Final = struct.Struct("<16xQI")
 
 @attrs.define
 class PlainTrace:
-    """Kinds by number; events with the bytes of their stacks; the process of each thread."""
+    """Kinds by number; events with the bytes of their stacks; the process of each thread, and its id where events have
+    another number for it."""
 
     header: TraceHeader
     kinds: dict[int, MetadataRecord]
     events: list[EventRecord]
     processes: dict[int, int] = attrs.field(factory=dict)
+    thread_ids: dict[int, int] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, data: bytes) -> PlainTrace:
@@ -65,7 +68,7 @@ class PlainTrace:
                 found.events.append(event)
                 if process is not None:
                     found.processes[event.thread_id] = process
-        found.kinds = {number: _described(kind, number) for number, kind in enumerate(stream.kinds.all, 1)}
+        found.kinds = {number: described(kind.row, number) for number, kind in enumerate(stream.kinds.all, 1)}
         return found
 
     def slim(self, each: int, middle: int) -> PlainTrace:
@@ -117,7 +120,8 @@ class PlainTrace:
             if stacks:
                 writer.stacks(_FIRST, list(stacks))
             if isinstance(writer, NetTrace6Writer):
-                writer.threads(ThreadRow(t, t, self.processes.get(t, 1), f"thread {t % 97}") for t in sorted(fresh))
+                ids = [(t, self.thread_ids.get(t, t)) for t in sorted(fresh)]
+                writer.threads(ThreadRow(t, id, self.processes.get(t, 1), f"thread {id % 97}") for t, id in ids)
                 labels = _numbers(
                     pair for e in part if (pair := (e.activity_id, e.related_activity_id)) != (NO_GUID, NO_GUID)
                 )
@@ -144,9 +148,9 @@ class PlainTrace:
         writer.end()
 
 
-def changed(event: EventRecord, **values: Any) -> EventRecord:
-    """The event with other values."""
-    return dataclasses.replace(event, **values)
+def changed(record: R, **values: Any) -> R:
+    """The event, or kind, with other values."""
+    return dataclasses.replace(record, **values)
 
 
 def _numbers(values: Iterable[Any]) -> dict[Any, int]:
@@ -188,18 +192,15 @@ def _records(rows: Rows) -> Iterator[tuple[EventRecord, int | None]]:
         )
 
 
-def _described(kind: EventKind, number: int) -> MetadataRecord:
-    row = kind.row
+def described(row: MetadataRow, number: int, **more: Any) -> MetadataRecord:
+    """A description that was read, to be written again with this number."""
     return MetadataRecord(
-        number, row.provider, row.id, row.version, row.name, row.keywords, row.level, row.opcode, row.fields
+        number, row.provider, row.id, row.version, row.name, row.keywords, row.level, row.opcode, row.fields, **more
     )
 
 
-def _bare(described: MetadataRecord, old: bool) -> MetadataRecord:
+def _bare(known: MetadataRecord, old: bool) -> MetadataRecord:
     """NetPerf 1 and 2 have no opcode and no arrays."""
     if not old:
-        return described
-    known = described
-    return MetadataRecord(
-        known.metadata_id, known.provider, known.id, known.version, known.name, known.keywords, known.level
-    )
+        return known
+    return changed(known, opcode=None, fields=())

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import io
 import random
-import warnings
 from collections.abc import Callable
 
-import clrevents
 from clrevents.decode.selection import Filters, Selection
 from clrevents.rewrite.copy import Copier
 from clrevents.rewrite.cut import CONTEXT
 from clrevents.schema.registry import DEFAULT
 from clrevents.trace import Loss, passes_of
+from reading import opened
 
 
 def with_losses(data: bytes, seed: int, share: float) -> bytes:
@@ -46,27 +45,25 @@ def without(data: bytes, lost: Callable[[int, str], bool]) -> bytes:
     last: dict[int, int] = {}
     open_since: dict[int, tuple[int, int]] = {}
     place = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(data, errors="salvage") as trace:
-            for rows in passes_of(trace).event_rows(decode=False, filters={}):
-                chosen = []
-                for row, (thread, time) in enumerate(zip(rows.capture_threads.tolist(), rows.times_ns, strict=True)):
-                    place += 1
-                    kind = rows.kind(row)
-                    # What a thread loses before its first event cannot be told.
-                    if thread in last and not naming.means(kind) and lost(place, kind.key.name):
-                        since, count = open_since.get(thread, (last[thread], 0))
-                        open_since[thread] = since, count + 1
-                        continue
-                    if thread in open_since:
-                        since, count = open_since.pop(thread)
-                        losses.append(Loss(thread, count, since, time))
-                    last[thread] = time
-                    chosen.append(row)
-                kept.append(rows.take(chosen))
-            copier = Copier(out, trace.info, losses)
-            for rows in kept:
-                copier.add(rows)
-            copier.finish()
+    with opened(data) as trace:
+        for rows in passes_of(trace).event_rows(decode=False, filters={}):
+            chosen = []
+            for row, (thread, time) in enumerate(zip(rows.capture_threads.tolist(), rows.times_ns, strict=True)):
+                place += 1
+                kind = rows.kind(row)
+                # What a thread loses before its first event cannot be told.
+                if thread in last and not naming.means(kind) and lost(place, kind.key.name):
+                    since, count = open_since.get(thread, (last[thread], 0))
+                    open_since[thread] = since, count + 1
+                    continue
+                if thread in open_since:
+                    since, count = open_since.pop(thread)
+                    losses.append(Loss(thread, count, since, time))
+                last[thread] = time
+                chosen.append(row)
+            kept.append(rows.take(chosen))
+        copier = Copier(out, trace.info, losses)
+        for rows in kept:
+            copier.add(rows)
+        copier.finish()
     return out.getvalue()

@@ -52,6 +52,7 @@ from clrevents.schema.registry import RUNTIME
 from clrevents.table.read import AddressStacks, TableChunk
 from clrevents.table.table import Table
 from clrevents.trace import passes_of
+from reading import opened
 
 Declaration: TypeAlias = ReportDeclaration[Any, Any]
 Law: TypeAlias = Callable[[Declaration, Any, bytes], None]
@@ -62,15 +63,6 @@ _SCALARS: Final = {str, int, float, bool, type(None)}
 _MANY_ROWS: Final = 3000
 KEYWORDS: Final = (1 << 44) - 1
 """Those bits of a keyword that a provider gives a meaning."""
-
-
-@contextmanager
-def opened(data: bytes) -> Iterator[clrevents.Trace]:
-    """The trace, whatever is wrong with it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with clrevents.open(data, errors="salvage") as trace:
-            yield trace
 
 
 def answered(declaration: Declaration, parameters: Any, trace: clrevents.Trace, **more: Any) -> Answer[Any]:
