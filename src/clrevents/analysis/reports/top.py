@@ -9,7 +9,7 @@ program's code goes round in a loop of a few instructions. What is wrong with it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
@@ -386,8 +386,9 @@ class TopCollector(SampleCollector[TopReport]):
     def _spelled(self, frames: Sequence[StackFrame | None]) -> Column:
         """Their names as a column."""
         # The collector, which knows the trace, is not kept.
-        known, raw = list[Any](frames), self._raw
-        places = np.array([-1 if frame is None else place for place, frame in enumerate(frames)], dtype=np.int64)
+        known, raw = [frame for frame in frames if frame is not None], self._raw
+        there = np.array([frame is not None for frame in frames], dtype=np.bool_)
+        places = np.where(there, np.cumsum(there) - 1, -1)
         return deferred_column(len(known), lambda i: known[i].raw if raw else known[i].name, places)
 
 
