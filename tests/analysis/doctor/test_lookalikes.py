@@ -28,6 +28,8 @@ from clrevents.analysis.framework.vocabulary.answer_values import Metric
 
 SICK: Final = Ailment
 SAMPLED: Final = waits(9 * S, "lock", "Shop.Enter()", "System.Threading.Monitor.Enter")
+DELAYED: Final = "System.Threading.Tasks.Task.DelayPromise.CompleteTimedOut()"
+XML: Final = "System.Xml.Serialization.XmlSerializer."
 READS: Final = hot("Interop.Sys.PRead(SafeHandle, byte*, int, long)")(9 * S)
 
 
@@ -48,6 +50,25 @@ def semaphore(inside: float, threads: int = 5, starts: int = 0) -> Facts:
         **waits(whole, "handle", "Shop.Reserve()", "System.Threading.SemaphoreSlim.Wait"),
         **method("Shop.Reserve()", inclusive_ns=int(whole + inside * LONG)),
     }  # fmt: skip
+
+
+def barrier(last: int) -> Facts:
+    """Four threads meet ten times a second; three wait for 90 ms each time, the last one for so long, and sleeps before."""
+    at, asleep = "System.Threading.Barrier.SignalAndWait", "System.Threading.Thread.Sleep"
+    rows = [
+        *((number, "handle", "Shop.Meet()", at, 90 * MS if number else last) for number in range(4)),
+        (0, "sleep", "Shop.Fetch()", asleep, 90 * MS - last),
+    ]
+    names = ("thread_id", "kind", "method", "waiting_in", "duration_ns")
+    columns = dict(zip(names, map(list, zip(*rows * 100, strict=True)), strict=True))
+    starts = [start * 100 * MS for start in range(100) for _ in rows]
+    return {f"waits/waits/{name}": values for name, values in {**columns, "start_ns": starts}.items()}
+
+
+def received() -> Facts:
+    """A main thread that no sample shows in the method by which the program reads from a socket."""
+    inner = method("System.Net.Sockets.SocketPal.TryCompleteReceiveFrom(SafeSocketHandle)", inclusive_ns=9 * S)
+    return {**thread("main", life_ns=LONG), **inner}
 
 
 def hung(other: str = "other", busy: int = 0, lasted: int = LONG) -> Facts:
@@ -90,9 +111,9 @@ def listed(number: str, methods: int) -> Facts:
     return {**made, f"trace.{number}": methods, "startup.runtime_to_program": S}
 
 
-def fired(beneath: int) -> Facts:
+def fired(beneath: int, by: str = "System.Threading.TimerQueueTimer.Fire(bool)") -> Facts:
     """A thread of timers that works, but of which no event says how often; its callbacks took so much of a second."""
-    names = ["System.Threading.TimerQueueTimer.Fire(bool)", "System.Threading.ThreadPoolWorkQueue.Dispatch()"]
+    names = [by, "System.Threading.ThreadPoolWorkQueue.Dispatch()"]
     return {
         **thread("timer", processor_ns=LONG // 100, life_ns=LONG),
         "top/methods/name": names,
@@ -106,6 +127,9 @@ def fired(beneath: int) -> Facts:
         pytest.param("wait.turns", semaphore(1.0), SICK, id="one holds the only place all the time"),
         pytest.param("wait.turns", semaphore(0.0), Unknown, id="nobody is in the method but to wait"),
         pytest.param("wait.turns", semaphore(0.5), Unknown, id="the place is free half of the time"),
+        pytest.param("wait.turns", barrier(2 * MS), SICK, id="three wait at a barrier for the fourth"),
+        pytest.param("wait.turns", barrier(80 * MS), Clear, id="all wait at a barrier for something to do"),
+        pytest.param("wait.main", received(), SICK, id="the outer methods left the stack"),
         pytest.param("wait.main", hung(), SICK, id="nobody completes the task"),
         pytest.param("wait.main", hung("timer"), Clear, id="a timer may complete it"),
         pytest.param("wait.main", hung("pool_worker"), Clear, id="the pool may complete it"),
@@ -121,12 +145,21 @@ def fired(beneath: int) -> Facts:
         pytest.param("cpu.small_reads", {**READS, **in_calls(0.01)}, Clear, id="each read is long"),
         pytest.param("timer.often", fired(S), SICK, id="the workers run callbacks of timers"),
         pytest.param("timer.often", fired(S // 10), Unknown, id="the workers have other work"),
+        pytest.param("timer.often", fired(S, DELAYED), SICK, id="which left the stack by calling on"),
+        pytest.param("cpu.making", hot(f"{XML}.ctor(Type, XmlRootAttribute)")(S), SICK, id="by a serializer"),
+        pytest.param("cpu.making", hot(f"{XML}Serialize(TextWriter, object)")(S), Clear, id="it is used, not made"),
         pytest.param("wait.polling", awake(1.0), SICK, id="woken often"),
         pytest.param("wait.polling", awake(0.4), Clear, id="seldom woken"),
     ],
 )
 def test_it_tells_them_apart(rule: str, facts: Facts, kind: type) -> None:
     assert isinstance(verdict(planted(facts), rule_of(rule)), kind)
+
+
+def test_whoever_comes_last_to_a_barrier_is_to_blame() -> None:
+    late = verdict(planted(barrier(2 * MS)), rule_of("wait.turns"))
+    assert isinstance(late, Ailment)
+    assert (late.culprit, late.impact.value) == ("Shop.Fetch()", 3 * 100 * 90 * MS)
 
 
 @pytest.mark.parametrize(

@@ -567,7 +567,7 @@ RULES: Final = (
         ("gc.induced", "gc.pause_total"),
         Threshold(0.1, "3 collections, and 10 % of all", "JDK Mission Control warns at 50 %; 10 % is our judgement"),
         "A requested collection is nearly always full and blocking, whether there is garbage or not.",
-        "Remove the call of GC.Collect, or find out which library makes it.",
+        "Remove the call of GC.Collect or GC.AddMemoryPressure, or find out which library makes it.",
         "it was requested by a tool, such as one that takes a snapshot of the heap, or on purpose between two phases.",
         "gc {file} [--callers] {span}",
         _induced,

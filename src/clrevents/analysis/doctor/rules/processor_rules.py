@@ -26,7 +26,7 @@ _ALL_NS: Final = "threads.processor_total"
 _MAKERS: Final = re.compile(
     r"^System\.(?:Text\.RegularExpressions\.Regex\.\.ctor|Text\.RegularExpressions\.RegexConstructionCache"
     r"|Linq\.Expressions\.(?:Expression|LambdaExpression)(?:<.*>)?\.Compile|Linq\.Expressions\.Compiler\."
-    r"|Reflection\.Emit\.)"
+    r"|Xml\.Serialization\.XmlSerializer\.\.ctor|Xml\.Xsl\.XslCompiledTransform\.Load|Reflection\.Emit\.)"
 )
 """Methods that make code, or what works as code."""
 _AWAITING: Final = re.compile(

@@ -23,9 +23,11 @@ _COUNTED: Final = Need("what the operating system counted", ("ProcessorTime",), 
 _BEGAN: Final = Need("when threads began", ("ThreadCreated",), 0x10000)
 _UNTIL: Final = {
     re.compile(r"System\.Collections\.Concurrent\.BlockingCollection<.*>\.(?:Try)?Add"): "for room in a full queue",
-    re.compile(r"System\.Net\.Sockets\.(?:NetworkStream\.Read|Socket\.Receive)"): "for an answer over the network",
+    re.compile(
+        r"System\.Net\.Sockets\.(?:NetworkStream\.Read|Socket\.Receive|SocketAsyncContext\.Receive|SocketPal\.\w*Receive)"
+    ): "for an answer over the network",
 }
-"""Methods in which a thread waits for others, and for what."""
+"""Methods in which a thread waits for others, and for what. Where one ends by calling the next, it leaves the stack."""
 _WORKING: Final = 0.2
 """What part of the time the main thread runs, if it does not wait for what others wait for."""
 _AT_WORK: Final = ("pool_worker", "pool_io", "pool_wait", "pool_gate", "timer")
@@ -35,9 +37,13 @@ _SIGNALS: Final = ".NET Sig"
 _STANDS: Final = 0.95
 _STOPPED: Final = 0.8
 _LOST: Final = "Look who must complete the task, and what may keep it from that, such as an exception that is caught."
+_EVEN: Final = "Divide the work evenly, in more and smaller pieces, or make what the last one does faster."
 _MOSTLY: Final = 0.5
 _TURNS: Final = ("System.Threading.SemaphoreSlim.Wait", "System.Threading.WaitHandle.Wait")
 """How methods begin in which a thread waits for its turn, or for something to do."""
+_BARRIER: Final = "System.Threading.Barrier."
+_SELDOM: Final = 0.5
+"""Whoever comes to a barrier for more of the median's time, and waits there for less, keeps the others waiting."""
 _NONE: Final = 0.15
 _WHOLE: Final = 0.05
 _LATE: Final = 0.15
@@ -58,7 +64,8 @@ _SPENT: Final = (0.006, 0.03)
 _BY_TIMERS: Final = 0.003
 """Less of a processor is used by a thread that wakes rarely."""
 _FIRED: Final = 0.01
-_FIRE: Final = "System.Threading.TimerQueueTimer.Fire("
+_FIRE: Final = ("System.Threading.TimerQueueTimer.Fire(", "System.Threading.Tasks.Task.DelayPromise.CompleteTimedOut(")
+"""What calls back when a timer is due; the first leaves the stack where it ends by calling the other."""
 _DISPATCH: Final = "System.Threading.ThreadPoolWorkQueue.Dispatch("
 
 
@@ -91,7 +98,7 @@ def _process(case: Case, limit: float) -> Verdict:
 
 
 def _turns(case: Case, limit: float) -> Verdict:
-    """Locks that no event tells, and semaphores and mutexes where threads evidently wait for one another."""
+    """Locks that no event tells, and semaphores, mutexes and barriers where threads evidently wait for one another."""
     rows = case.rows("waits", "methods")
     columns = (rows.column(name).tolist() for name in ("kind", "method", "waiting_in"))
     locks: list[int] = []
@@ -115,6 +122,9 @@ def _turns(case: Case, limit: float) -> Verdict:
         threads = case.cells("waits", "methods", "threads", [max(sure, key=lambda row: took[row])])
         title = f"{what}, up to {counted(int(threads.value), 'thread')} of one method"
         return Ailment(title, waited, (waited, threads), case.share(waited.value), worst)
+    late = _late(case, limit)
+    if late is not None:
+        return late
     if unsure:
         cost = case.cells("waits", "methods", "waited_ns", sorted(row for method in unsure for row in turns[method]))
         return Unknown(
@@ -122,6 +132,38 @@ def _turns(case: Case, limit: float) -> Verdict:
             "to do, or for one another"
         )
     return Clear(what, (waited,), ns=limit - waited.value)
+
+
+def _late(case: Case, limit: float) -> Ailment | None:
+    """Threads that wait in one method at a barrier for some of them, which hardly ever wait there.
+
+    Where all wait for as long, they wait for whoever gives them something to do, or for processors.
+    """
+    rows = case.rows("waits", "waits")
+    threads, start, took = (rows.numbers(name) for name in ("thread_id", "start_ns", "duration_ns"))
+    methods, waiting_in = (rows.column(name).tolist() for name in ("method", "waiting_in"))
+    at_barrier = np.array([(name or "").startswith(_BARRIER) for name in waiting_in], dtype=bool)
+    for method in {methods[row] for row in np.flatnonzero(at_barrier)} - {None}:
+        here = at_barrier & (np.array(methods, dtype=object) == method)
+        ids, thread = np.unique(threads[here], return_inverse=True)
+        waited = np.bincount(thread, weights=took[here])
+        there = np.array([np.ptp(start[here][thread == one]) for one in range(len(ids))])
+        late = ids[(waited < _SELDOM * np.median(waited)) & (there >= _SELDOM * np.median(there))]
+        kept = np.flatnonzero(here & ~np.isin(threads, late))
+        total = case.cells("waits", "waits", "duration_ns", kept)
+        if not len(late) or total.value < limit:
+            continue
+        meanwhile: Counter[str] = Counter()
+        for row in np.flatnonzero(~at_barrier & np.isin(threads, late)):
+            if is_own_name(methods[row] or ""):
+                meanwhile[methods[row]] += int(took[row])
+        busiest, busy = next(iter(meanwhile.most_common(1)), (method, 0))
+        # If they did not wait for something else most of the time, they computed.
+        culprit = busiest if busy >= _MOSTLY * waited.max() * len(late) else method
+        who = f"{counted(len(ids) - len(late), 'thread')} waited at a barrier for {counted(len(late), 'other')}"
+        title = f"{who}, for {total.text} together"
+        return Ailment(title, total, (total,), case.share(total.value), culprit, advice=_EVEN)
+    return None
 
 
 def _holder(case: Case, waited: Counter[str | None]) -> str | None:
@@ -257,6 +299,7 @@ def _fired(case: Case) -> Cited | None:
     rows = case.rows("top", "methods")
     names, used = rows.column("name").tolist(), rows.numbers("inclusive_processor_ns")
     fire, dispatch = ([row for row, name in enumerate(names) if name.startswith(of)] for of in (_FIRE, _DISPATCH))
+    fire = sorted(fire, key=lambda row: used[row])[-1:]
     if not fire or used[fire].sum() < max(_MOSTLY * used[dispatch].sum(), _FIRED * case.window_ns):
         return None
     return case.cells("top", "methods", "inclusive_processor_ns", fire)
@@ -356,7 +399,7 @@ RULES: Final = (
     ),
     Rule(
         "wait.turns",
-        "Do threads wait for their turn at a semaphore, a mutex or a reader-writer lock?",
+        "Do threads wait for their turn at a semaphore, a mutex or a reader-writer lock, or for the last at a barrier?",
         ("waits.waited_total",),
         Threshold(
             0.5,
