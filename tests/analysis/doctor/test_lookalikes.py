@@ -53,7 +53,7 @@ def semaphore(inside: float, threads: int = 5, starts: int = 0) -> Facts:
 
 
 def barrier(last: int) -> Facts:
-    """Four threads meet ten times a second; three wait for 90 ms each time, the last one for so long, and sleeps before."""
+    """Four threads meet ten times a second: three wait for 90 ms each time, one sleeps and waits for so long."""
     at, asleep = "System.Threading.Barrier.SignalAndWait", "System.Threading.Thread.Sleep"
     rows = [
         *((number, "handle", "Shop.Meet()", at, 90 * MS if number else last) for number in range(4)),
