@@ -15,6 +15,7 @@ from clrevents.events import GCStart_V2
 from clrevents.reference import codec
 from clrevents.rewrite import cut, redact
 from clrevents.schema.async_forms import FIRST_ID, FORMS, HEAD, HEAD_SIZE
+from clrevents.schema.event import asdict
 from clrevents.schema.registry import ASYNC, DEFAULT
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace.event import Event
@@ -102,6 +103,15 @@ def test_addresses_are_values_in_records_and_columns() -> None:
         assert [e.payload.Frames for e in trace.events(name)] == stacks
         expected = [[{"Address": f.Address, "State": f.State} for f in stack] for stack in stacks]
         assert [*map(list, trace.table(name)["Frames"])] == expected
+
+
+def test_the_same_bytes_are_other_frames_in_another_kind() -> None:
+    frames = {CALLSTACK: [(5,), (3,)], STATES: [(5, -2)]}
+    events = [(number, 1, bytes((1, 2, len(stack), 9, 5, 3))) for number, stack in frames.items()] * 3
+    found, problems = opened(carrying(packed(9, QPC, events)))
+    assert not problems
+    stacks = [[tuple(asdict(f).values()) for f in e.payload.Frames] for e in found if "Callstack" in e.name]
+    assert stacks == [*frames.values()] * 3
 
 
 def test_kinds_that_are_only_announced_are_skipped_by_their_width_and_counted() -> None:

@@ -221,8 +221,8 @@ class Engine:
 
     def shared(self) -> Any:
         """Nothing is known yet."""
-        places = [self._room(256, signed=True) for _ in range(2)]
-        return self.slots_module.SharedTexts(*places, [None] * 256)
+        numbers, objects = (self._room(256, signed=True) for _ in range(3)), ([None] * 256 for _ in range(2))
+        return self.slots_module.SharedValues(*numbers, *objects)
 
     def read(self, given: Reading, entry: int = 0, rows: int | None = None, fit: bool | None = None) -> Outcome:
         """Which payloads fit, and the records of those that do; or what was raised.

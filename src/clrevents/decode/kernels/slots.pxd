@@ -49,16 +49,29 @@ cdef class SlottedClass:
 
 
 @cython.final
-cdef class SharedTexts:
+cdef class SharedValues:
     cdef long long[::1] starts
     cdef long long[::1] sizes
-    cdef list texts
+    cdef long long[::1] fields
+    cdef list programs
+    cdef list values
+
+    @cython.locals(few=cython.Py_ssize_t, mixed=u64)
+    cdef size_t place(self, bytes buf, Py_ssize_t pos, Py_ssize_t size)
+
+    cdef object find(
+        self, size_t place, bytes buf, Py_ssize_t pos, Py_ssize_t size, object program, Py_ssize_t field
+    )
+
+    cdef int keep(
+        self, size_t place, Py_ssize_t pos, Py_ssize_t size, object program, Py_ssize_t field, object value
+    ) except -1
 
 
 @cython.final
 cdef class ReadPlace:
     cdef bytes buf
-    cdef SharedTexts texts
+    cdef SharedValues shared
     cdef long long[::1] counts
     cdef size_t counts_at
     cdef Py_ssize_t counts_room
@@ -105,17 +118,21 @@ cdef class FieldProgram:
     @cython.locals(luck=cython.longlong)
     cdef bint lucky(self, Py_ssize_t field) except -1
 
-    @cython.locals(mixed=u64, place=cython.size_t)
-    cdef object text(self, SharedTexts shared, Py_ssize_t field, bytes buf, Py_ssize_t pos, Py_ssize_t size)
+    cdef object tried(self, Py_ssize_t field, object found)
+
+    @cython.locals(place=cython.size_t)
+    cdef object text(self, SharedValues shared, Py_ssize_t field, bytes buf, Py_ssize_t pos, Py_ssize_t size)
 
     @cython.locals(top=u64, natural=u64, byte=u64, more=u64, shift=cython.uint)
     cdef object varint(self, ReadPlace cursor, Py_ssize_t pos, Py_ssize_t end, long long how, bint make)
 
     @cython.locals(
-        how=cython.longlong, count=cython.longlong, size=cython.Py_ssize_t, kind=cython.Py_ssize_t, made=list,
-        first=cython.bint,
+        how=cython.longlong, count=cython.longlong, size=cython.Py_ssize_t, kind=cython.Py_ssize_t, place=cython.size_t
     )
     cdef object many(self, ReadPlace cursor, Py_ssize_t at, Py_ssize_t pos, Py_ssize_t end, bint make)
+
+    @cython.locals(made=list, first=cython.bint)
+    cdef object elements(self, ReadPlace cursor, Py_ssize_t kind, long long count, Py_ssize_t end, bint make)
 
 
 @cython.final
@@ -129,7 +146,7 @@ cdef class FittingPayloads:
     cdef const long long[::1] ends
     cdef unsigned char[::1] fit
     cdef dict singles
-    cdef SharedTexts texts
+    cdef SharedValues shared
     cdef long long[::1] counts
     cdef bint busy
 
@@ -158,6 +175,7 @@ cdef class FittingPayloads:
         start=cython.Py_ssize_t,
         end=cython.Py_ssize_t,
         made=list,
+        blanks=list,
     )
     cdef list records(self, Py_ssize_t row, Py_ssize_t last)
 

@@ -6,7 +6,7 @@ are functions of C (slots.h). No engine runs this file by Python; our tests do, 
 """
 
 # ruff: noqa: F821
-# mypy: disable-error-code="name-defined, type-arg"
+# mypy: disable-error-code="name-defined, type-arg, no-any-return"
 
 # Fields of a program: eight numbers each, (operation, padding in front, least size, a, b, c, d, e). Every operation
 # first checks that the least size is there. Numbers that count something are kept as `counts[a]` unless a is negative.
@@ -49,16 +49,44 @@ class SlottedClass:
         self.closed = closed(cls, self.slots)
 
 
-class SharedTexts:
-    """The texts that were made last, for fields with the same again; room for `SHARED`.
+class SharedValues:
+    """The texts and arrays that were made last, for fields with the same again; room for `SHARED`.
 
-    A text is known by where it was in its bytes.
+    A value is known by where it was in its bytes, and by who reads these: a field of a program, of which arrays are.
     """
 
-    def __init__(self, starts: list[int], sizes: list[int], texts: list) -> None:
+    def __init__(self, starts: list[int], sizes: list[int], fields: list[int], programs: list, values: list) -> None:
         self.starts = starts
         self.sizes = sizes
-        self.texts = texts
+        self.fields = fields
+        self.programs = programs
+        self.values = values
+
+    def place(self, buf: bytes, pos: int, size: int) -> int:
+        """Where a value of so many bytes belongs, at least one."""
+        few = 8 if size > 8 else size
+        mixed = natural_at(buf, pos, few) ^ natural_at(buf, pos + size - few, few) ^ size
+        return (mixed ^ mixed >> 13 ^ mixed >> 30 ^ mixed >> 47) & 255
+
+    def find(self, place: int, buf: bytes, pos: int, size: int, program: object, field: int) -> object:
+        """The value at this place if it is the same, else None."""
+        if (
+            self.values[place] is not None
+            and self.sizes[place] == size
+            and self.programs[place] is program
+            and self.fields[place] == field
+            and same(buf, self.starts[place], pos, size)
+        ):
+            return self.values[place]
+        return None
+
+    def keep(self, place: int, pos: int, size: int, program: object, field: int, value: object) -> None:
+        """Put a value into its place."""
+        self.starts[place] = pos
+        self.sizes[place] = size
+        self.programs[place] = program
+        self.fields[place] = field
+        self.values[place] = value
 
 
 class ReadPlace:
@@ -67,12 +95,12 @@ class ReadPlace:
     `first` unless it is in an element that follows another.
     """
 
-    def __init__(self, buf: bytes, counts: list[int], texts: SharedTexts) -> None:
+    def __init__(self, buf: bytes, counts: list[int], shared: SharedValues) -> None:
         self.buf = buf
         self.counts = counts
         self.counts_at = place_of(counts)
         self.counts_room = len(counts)
-        self.texts = texts
+        self.shared = shared
         self.pos = 0
         self.first = True
 
@@ -80,7 +108,7 @@ class ReadPlace:
 class FieldProgram:
     """A layout: its fields, which are the first `fields` of the program, and the size of a payload, -1 if it varies.
 
-    `luck` has room for a number a field: above -32 if texts are worth looking up among those that were made before.
+    `luck` has room for a number a field: above -32 if values are worth looking up among those that were made before.
     So has `runs`: how many fields from this one on are numbers that count nothing, as most are.
     """
 
@@ -180,7 +208,7 @@ class FieldProgram:
             if not make or stop < 0:
                 return None
             if stop - pos > 7 and self.lucky(at >> 3):
-                return self.text(cursor.texts, at >> 3, cursor.buf, pos, stop - pos)
+                return self.text(cursor.shared, at >> 3, cursor.buf, pos, stop - pos)
             return text16(cursor.buf, pos, stop - pos)
         if op == 6:
             stop = zero_byte(cursor.buf, pos, end)
@@ -214,20 +242,21 @@ class FieldProgram:
         self.luck[field] = 0 if luck < -4096 else luck - 1
         return False
 
-    def text(self, shared: SharedTexts, field: int, buf: bytes, pos: int, size: int) -> object:
+    def tried(self, field: int, found: object) -> object:
+        """What was found of a field, which may be nothing."""
+        if found is None:
+            self.luck[field] -= 1
+        elif self.luck[field] < 32:
+            self.luck[field] += 1
+        return found
+
+    def text(self, shared: SharedValues, field: int, buf: bytes, pos: int, size: int) -> object:
         """UTF-16 of at least eight bytes, the text that was made last if it is the same."""
-        mixed = natural_at(buf, pos, 8) ^ natural_at(buf, pos + size - 8, 8) ^ size
-        place = (mixed ^ mixed >> 13 ^ mixed >> 30 ^ mixed >> 47) & 255
-        found = shared.texts[place]
-        if found is not None and shared.sizes[place] == size and same(buf, shared.starts[place], pos, size):
-            if self.luck[field] < 32:
-                self.luck[field] += 1
-            return found
-        self.luck[field] -= 1
-        found = text16(buf, pos, size)
-        shared.starts[place] = pos
-        shared.sizes[place] = size
-        shared.texts[place] = found
+        place = shared.place(buf, pos, size)
+        found = self.tried(field, shared.find(place, buf, pos, size, None, 0))
+        if found is None:
+            found = text16(buf, pos, size)
+            shared.keep(place, pos, size, None, 0, found)
         return found
 
     def varint(self, cursor: ReadPlace, pos: int, end: int, how: int, make: bool) -> object:
@@ -277,10 +306,31 @@ class FieldProgram:
             if kind == 0:
                 return octets(cursor.buf, pos, size)
             return text16(cursor.buf, pos, size) if kind == 2 else replaced(cursor.buf, pos, size)
-        if self.code[at + 6] and not make:
-            cursor.pos = pos + size * count
-            return None
         cursor.pos = pos
+        if not make:
+            if self.code[at + 6]:
+                cursor.pos = pos + size * count
+            else:
+                self.elements(cursor, kind, count, end, False)
+            return None
+        if not count or size * count > 256 or not self.lucky(at >> 3):
+            return self.elements(cursor, kind, count, end, True)
+        # Known values are known by all their bytes.
+        self.elements(cursor, kind, count, end, False)
+        size = cursor.pos - pos
+        if size <= 0 or size > 256:
+            cursor.pos = pos
+            return self.elements(cursor, kind, count, end, True)
+        place = cursor.shared.place(cursor.buf, pos, size)
+        found = self.tried(at >> 3, cursor.shared.find(place, cursor.buf, pos, size, self, at))
+        if found is None:
+            cursor.pos = pos
+            found = self.elements(cursor, kind, count, end, True)
+            cursor.shared.keep(place, pos, size, self, at, found)
+        return found
+
+    def elements(self, cursor: ReadPlace, kind: int, count: int, end: int, make: bool) -> object:
+        """A tuple of so many elements, each as the field at `kind` says; None as in `record`."""
         made = []
         first = cursor.first
         cursor.first = True
@@ -315,7 +365,7 @@ class FittingPayloads:
         ends: list[int],
         fit: list[int],
         singles: dict,
-        texts: SharedTexts,
+        shared: SharedValues,
         counts: list[int],
     ) -> None:
         self.buf = buf
@@ -327,13 +377,13 @@ class FittingPayloads:
         self.ends = ends
         self.fit = fit
         self.singles = singles
-        self.texts = texts
+        self.shared = shared
         self.counts = counts
         self.busy = False
 
     def check(self, row: int, last: int) -> int:
         """Set `fit` for the rows up to `last`, or to one whose entry is still to be found out: returns where."""
-        cursor = ReadPlace(self.buf, self.counts, self.texts)
+        cursor = ReadPlace(self.buf, self.counts, self.shared)
         size = len(self.buf)
         known = -1
         program = None
@@ -373,12 +423,14 @@ class FittingPayloads:
 
     def records(self, row: int, last: int) -> list:
         """The same, by one caller at a time."""
-        cursor = ReadPlace(self.buf, self.counts, self.texts)
+        cursor = ReadPlace(self.buf, self.counts, self.shared)
         size = len(self.buf)
         made = [None] * (last - row if last > row else 0)
         place = 0
         known = -1
         program = None
+        # Records without fields, by their entry: one is like the other.
+        blanks = [None] * len(self.programs)
         while row < last:
             if self.fit[row]:
                 entry = self.entries[self.kinds[row]]
@@ -391,7 +443,11 @@ class FittingPayloads:
                 if start < 0 or end < start or end > size:
                     raise IndexError("a payload outside its bytes")
                 cursor.pos = start
-                record = program.record(cursor, shape, 0, program.fields, end, True)
+                record = blanks[entry]
+                if record is None:
+                    record = program.record(cursor, shape, 0, program.fields, end, True)
+                    if not program.fields and shape.closed:
+                        blanks[entry] = record
                 if cursor.pos != end:
                     raise ValueError("a payload that does not fit")
                 made[place] = record

@@ -285,8 +285,8 @@ class DirectRecords:
         self._layouts = layouts
         self._singles: dict[int, Any] = {}
         columns = map(given, (kinds, starts, ends))
-        places = numbers_room(_SHARED), numbers_room(_SHARED)
-        room = SLOTS.SharedTexts(*places, [None] * _SHARED), numbers_room(COUNTS)
+        numbers, objects = (numbers_room(_SHARED) for _ in range(3)), ([None] * _SHARED for _ in range(2))
+        room = SLOTS.SharedValues(*numbers, *objects), numbers_room(COUNTS)
         self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, self._singles, *room)
         self._lock = RLock()
 
