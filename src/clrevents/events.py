@@ -12,7 +12,8 @@ from clrevents.schema._index import EVENTS, OTHERS
 
 EXPORTS = {name: module for module, names in OTHERS.items() for name in names} | {
     f"{name}_V{version}": f"clrevents.schema.events.{family}"
-    for _, _, name, _, versions, family in EVENTS
+    for (_, family), events in EVENTS.items()
+    for _, name, _, versions in events
     for version in versions
 }
 """The module of each: events are named after their versions; others are enums, and groups of fields."""

@@ -50,14 +50,18 @@ def _events() -> str:
                     raise SystemExit(f"{name} is not named after its event and version")
                 row[1].update(dict.fromkeys(info.aliases))
                 row[2].append(info.version)
-    lines = [
-        '"""Made by tools/make.py: which family holds which event, so that names load nothing."""',
-        "",
-        "EVENTS: tuple[tuple[str, int, str, tuple[str, ...], tuple[int, ...], str], ...] = (",
-    ]
+    held: dict[tuple[str, str], list[tuple[int, str, tuple[str, ...], tuple[int, ...]]]] = {}
     for (provider, id), (name, aliases, versions, family) in sorted(rows.items()):
-        lines.append(f"    {(provider, id, name, tuple(sorted(aliases)), tuple(sorted(versions)), family)!r},")
-    lines += [")", "", "OTHERS: dict[str, tuple[str, ...]] = {"]
+        held.setdefault((provider, family), []).append((id, name, tuple(sorted(aliases)), tuple(sorted(versions))))
+    lines = [
+        '"""Made by tools/make.py: which events of a provider a family holds, so that names load nothing."""',
+        "",
+        "EVENTS: dict[tuple[str, str], tuple[tuple[int, str, tuple[str, ...], tuple[int, ...]], ...]] = {",
+        *(f"    {key!r}: {tuple(events)!r}," for key, events in held.items()),
+        "}",
+        "",
+        "OTHERS: dict[str, tuple[str, ...]] = {",
+    ]
     by_module = {module: [name for name in sorted(others) if others[name] == module] for module in others.values()}
     lines += [f"    {module!r}: {tuple(by_module[module])!r}," for module in sorted(by_module)]
     lines += ["}", ""]

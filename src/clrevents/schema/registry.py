@@ -365,10 +365,12 @@ def _entry(key: tuple[str, int], infos: list[EventInfo]) -> Entry:
 def _builtin_index() -> Mapping[tuple[str, int], Entry]:
     from clrevents.schema import _index
 
-    return {
+    index = {
         (provider, id): Entry(provider, id, name, aliases, versions, module)
-        for provider, id, name, aliases, versions, module in _index.EVENTS
+        for (provider, module), events in _index.EVENTS.items()
+        for id, name, aliases, versions in events
     }
+    return dict(sorted(index.items()))
 
 
 DEFAULT: Final[Registry] = Registry(parent=None, index=_builtin_index())
