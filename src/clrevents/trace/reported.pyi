@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.heap.heap_tables import DominatorLine, RootGroup, RootPath, Snapshot, TypeGrowth, TypeOnHeap
     from clrevents.analysis.reports.jit import Compilation, JitDecision, JitReport, JitThread, JittedMethod, TierTotal
     from clrevents.analysis.reports.locks import LocksReport
-    from clrevents.analysis.reports.locks.lock_tables import ContendedLock, Contention, Convoy, DeadlockedThread, LockHolder, LockOwner, WaitingMethod, WaitingThread
+    from clrevents.analysis.reports.locks.lock_rows import ContendedLock, Contention, Convoy, DeadlockedThread, LockHolder, LockOwner, WaitingMethod, WaitingThread
     from clrevents.analysis.reports.modules import LoadedModule, ModulesReport
     from clrevents.analysis.reports.pool import PoolReport
     from clrevents.analysis.reports.pool.pool_rows import PoolAdjustment, PoolLimits, PoolShortage, PoolSize, PoolThroughput, QueueLatency, QueueLength, QueuedItem

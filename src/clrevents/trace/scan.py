@@ -30,8 +30,7 @@ from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits, Problem, Problems, SourceError, TraceError, TraceWarning
 from clrevents.schema.own_marks import OWN_THREAD
 from clrevents.schema.registry import OWN, Registry
-from clrevents.sources import Source
-from clrevents.sources.source import WINDOW
+from clrevents.sources import WINDOW, Source
 
 
 @frozen

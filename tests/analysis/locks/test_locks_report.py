@@ -12,7 +12,7 @@ import report_laws
 from built_waits import CALLBACK, ENTER, USER, asked, named, numbers_of, start, start_v1, stop, stop_v0
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.reports.locks import LocksReport
-from clrevents.analysis.reports.locks.lock_holders import HeldLock, LabelledRuns, LockWait, convoys
+from clrevents.analysis.reports.locks.lock_tables import HeldLock, LabelledRuns, LockWait, convoys
 from clrevents.analysis.shared.events.event_spans import Holding
 from clrevents.testing.builder import Format, TraceBuilder
 from tiers import one_in

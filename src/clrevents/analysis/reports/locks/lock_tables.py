@@ -1,24 +1,30 @@
-"""Contentions → the rows of the report: by lock, method, thread and owner, what holders did, convoys.
+"""Contentions → the rows of the report: by lock, method, thread and owner, what holders did, convoys, deadlocks.
 
-Sums are made of the contentions in the window; who held a lock and which convoys there are, of the whole trace.
+Sums are made of the contentions in the window; who held a lock and which convoys there are, of the whole trace. A
+convoy is a period in which several threads wait for one lock most of the time, and take it in turn. A deadlock is a
+cycle of threads that waited when tracing stopped: a lock's holder is known from its last event, and a waiting thread
+releases no lock, so a cycle cannot have ended before.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary import cells
-from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, TimeWindow
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import (
     Ints,
     Mask,
+    Stretches,
+    grouped,
     groups,
     heaviest,
     most_at_once,
@@ -27,194 +33,26 @@ from clrevents.analysis.gathering.groups import (
     numbered,
 )
 from clrevents.analysis.gathering.merged_stacks import is_own
-from clrevents.analysis.reports.locks.lock_holders import HeldRuns, LabelledRuns, LockWait, convoys, deadlocks, entering
-from clrevents.analysis.shared.events.event_spans import ContentionSpans, lock_numbers, longest_first
+from clrevents.analysis.reports.locks.lock_rows import (
+    ContendedLock,
+    Contention,
+    Convoy,
+    DeadlockedThread,
+    LockHolder,
+    LockOwner,
+    WaitingMethod,
+    WaitingThread,
+)
+from clrevents.analysis.shared.events.event_spans import (
+    ContentionSpans,
+    Holding,
+    holdings,
+    lock_numbers,
+    longest_first,
+)
 from clrevents.analysis.shared.samples.leaf_states import STATES, BlockingMethods
 from clrevents.analysis.shared.samples.off_processor import Switches
-from clrevents.analysis.shared.weights.sample_runs import SampleRuns, stretches
-
-_OPEN: Final = (
-    "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown."
-)
-
-
-@row(since="start_ns", threads=("thread_id", "owner_thread_id"))
-class DeadlockedThread(Row):
-    """A thread in a deadlock: it waited for a lock until tracing stopped, and so did the thread that held it."""
-
-    deadlock: cells.Ordinal = column(
-        "Which deadlock: rows with the same number form one cycle, in the order of who waits for whom."
-    )
-    thread_id: cells.ThreadId = column("The thread that waited.")
-    lock_id: cells.Handle = column("The lock that it waited for.")
-    owner_thread_id: cells.ThreadId = column("The thread that held the lock, and waited in the same deadlock.")
-    start_ns: cells.Ns = column("When the thread began to wait.")
-    waited_ns: cells.DurationNs = column("How long it had waited when tracing stopped.")
-    method: cells.CodeName | None = column("The method that waited; null if unknown.")
-    stack_id: cells.StackId = column("The call stack that waited, 0 for none.", hidden=True)
-
-
-@row
-class ContendedLock(Row):
-    """One lock."""
-
-    lock_id: cells.Handle | None = column(
-        "The runtime's id of the lock; null for all locks whose id was not recorded, taken together."
-    )
-    native: cells.Flag = column("A lock of the runtime itself, not of the program.", importance=3)
-    count: cells.Count = column("How many contentions began.")
-    waited_ns: cells.DurationNs | None = column(
-        "How long all threads together waited; null if no length is known.", importance=0
-    )
-    away_ns: cells.DurationNs | None = column(
-        "How long they were off their processors meanwhile; null unless the kernel recorded it.", importance=3
-    )
-    share: cells.Ratio | None = column("Its share of all waiting of its kind, native or not; null if that is 0.")
-    max_ns: cells.DurationNs | None = column("The longest wait.")
-    open: cells.Count | None = column(_OPEN, importance=3)
-    threads: cells.Count = column("How many threads waited.")
-    most_waiters: cells.Count | None = column("The most threads that waited at once; null if the lock is unknown.")
-    method: cells.CodeName | None = column("The method that waited longest; null if unknown.", importance=0)
-    holder: cells.CodeName | None = column(
-        "The method that held the lock longest while others waited, in the whole trace; null without samples.",
-        importance=1,
-    )
-    clr_instance_id: cells.Ordinal = column("The runtime in the process that the lock belongs to.", hidden=True)
-
-
-@row(span=("start_ns", "end_ns"), threads=("thread_id",))
-class Contention(SpanRow):
-    """One wait of a thread for a lock that another thread holds."""
-
-    lock_id: cells.Handle | None = column("The runtime's id of the lock; null if the event does not tell it.")
-    native: cells.Flag = column("A lock of the runtime itself, not of the program.")
-    thread_id: cells.ThreadId = column("The thread that waited.")
-    owner_thread_id: cells.ThreadId | None = column(
-        "The thread that held the lock when the wait began; null if unknown."
-    )
-    start_ns: cells.Ns | None = column("When the wait began; null if unknown.")
-    end_ns: cells.Ns | None = column("When it ended; null if unknown.")
-    duration_ns: cells.DurationNs | None = column("How long it lasted, as the runtime measured it; null if unknown.")
-    away_ns: cells.DurationNs | None = column(
-        "How long it was off the processor from start to end; null unless the kernel recorded it.", importance=3
-    )
-    open: cells.Flag = column("It was still going on when tracing stopped: its duration is a lower bound.")
-    method: cells.CodeName | None = column("The method that waited; null if unknown.")
-    owner_method: cells.CodeName | None = column(
-        "What the owner did meanwhile, from a sample in between or equal ones before and after; null without these."
-    )
-    stack_id: cells.StackId = column("The call stack that waited, 0 for none.", hidden=True)
-    owner_stack_id: cells.StackId | None = column("The stack of `owner_method`.", hidden=True)
-    clr_instance_id: cells.Ordinal = column("The runtime in the process that the lock belongs to.", hidden=True)
-
-
-@row
-class WaitingMethod(Row):
-    """A method that waited for locks: the first one of the stack outside System.Threading."""
-
-    method: cells.CodeName | None = column("The method; null for stacks without names.")
-    count: cells.Count = column("How many contentions began.")
-    waited_ns: cells.DurationNs | None = column("How long it waited, on all threads; null if no length is known.")
-    share: cells.Ratio | None = column("Its share of all waiting; null if that is 0.")
-    max_ns: cells.DurationNs | None = column("The longest wait.")
-    open: cells.Count | None = column(_OPEN)
-    threads: cells.Count = column("How many threads waited.")
-    locks: cells.Count = column("How many locks it waited for; all unknown ones count as one.")
-    stack_id: cells.StackId = column("One of its call stacks.", hidden=True)
-
-
-@row
-class WaitingThread(Row):
-    """A thread that waited for locks."""
-
-    thread_id: cells.ThreadId = column("The thread.")
-    thread_name: cells.Word | None = column("Its name; null if unknown.")
-    count: cells.Count = column("How many contentions began.")
-    waited_ns: cells.DurationNs | None = column("How long it waited; null if no length is known.")
-    away_ns: cells.DurationNs | None = column(
-        "How long it was off the processor meanwhile; null unless the kernel recorded it.", importance=3
-    )
-    share: cells.Ratio | None = column("Its share of all waiting; null if that is 0, or where events are missing.")
-    max_ns: cells.DurationNs | None = column("The longest wait.")
-    open: cells.Count | None = column(_OPEN)
-
-
-@row
-class LockOwner(Row):
-    """A thread that others waited for."""
-
-    lock_id: cells.Handle | None = column("The lock; null if not recorded.")
-    owner_thread_id: cells.ThreadId | None = column(
-        "The thread that held it when others began to wait; null if unknown."
-    )
-    count: cells.Count = column("How many contentions began.")
-    waited_ns: cells.DurationNs | None = column(
-        "How long the threads waited that found it held by this owner, though others may have held it later; null if "
-        "no length is known."
-    )
-    open: cells.Count | None = column(_OPEN)
-    owner_method: cells.CodeName | None = column(
-        "What it was seen doing most often when they began; null without a sample."
-    )
-
-
-@row
-class LockHolder(Row):
-    """What was done while a lock was held and others waited for it, from samples."""
-
-    lock_id: cells.Handle | None = column("The lock.")
-    held_ns: cells.DurationNs = column("How long samples show this stack, while others waited.")
-    share: cells.Ratio | None = column("Its share of what samples show of this lock; null if that is 0.")
-    threads: cells.Count = column("How many threads were seen doing this.")
-    method: cells.CodeName | None = column(
-        "The method that held the lock, or one it had called: the innermost one outside System.Threading."
-    )
-    doing: cells.CodeName | None = column("The innermost method.")
-    taken_in: cells.CodeName | None = column(
-        "The method that took the lock: the innermost that others were seen entering it in; else the outermost that "
-        "all stacks of its holders share and that ends when they let go. Null if there is none.",
-        hidden=True,
-    )
-    stack_id: cells.StackId = column("One of its call stacks.", hidden=True)
-
-
-@row(span=("start_ns", "end_ns"))
-class Convoy(SpanRow):
-    """A period in which threads waited for one lock in turn, most of the time several at once."""
-
-    lock_id: cells.Handle | None = column("The lock; null if not recorded: then the waiting method stands for it.")
-    start_ns: cells.Ns = column("When the first one began to wait.")
-    end_ns: cells.Ns = column("When the last one ended.")
-    count: cells.Count = column("How many contentions there were.")
-    threads: cells.Count = column("How many threads waited.")
-    most_waiters: cells.Count = column("The most threads that waited at once.")
-    waited_ns: cells.DurationNs = column("How long they waited in total.")
-    away_ns: cells.DurationNs | None = column(
-        "How long they were off their processors meanwhile; null unless the kernel recorded it.", importance=3
-    )
-    crowded_ns: cells.DurationNs = column("How long at least two waited at once.")
-    max_ns: cells.DurationNs = column("The longest wait.")
-    handovers: cells.Count = column("How often one that had waited was next to hold the lock, as far as recorded.")
-    evidence: cells.Word = column("`event` if the lock and its owners were recorded, otherwise `inferred`.")
-    method: cells.CodeName | None = column("The method that waited longest; null if unknown.")
-    owner_method: cells.CodeName | None = column("What was done longest while the lock was held; null without samples.")
-
-
-@row
-class LocksFacts:
-    """The facts of a report on locks."""
-
-    deadlock: cells.CodeText | None = column("Which threads are in the first deadlock; null if there is none.")
-    locks_told: cells.Flag | None = column(
-        "Whether it was recorded which lock threads waited for; null without contentions."
-    )
-    sampling_period_ns: cells.DurationNs | None = column(
-        "The median time between two samples of a thread; null without samples."
-    )
-
-
-EXTERNAL: Final = 1
-"""The type of samples of threads that are not in managed code."""
+from clrevents.analysis.shared.weights.sample_runs import EXTERNAL, SampleRuns, stretches
 
 _LONG: Final = 4
 """A wait of this many periods of the profiler has samples."""
@@ -224,6 +62,261 @@ _LEFT: Final = 1.2
 """A method is on the stack while a lock is held only, if it is there little longer than what it calls meanwhile."""
 _NEARLY_ALL: Final = 0.9
 """What part of the time in which a lock is held a method is on the stack that took it."""
+FEWEST_THREADS: Final = 3
+"""The fewest threads in a convoy, waiting in turn."""
+FEWEST_HANDOVERS: Final = 2
+"""How often, at least, a thread that had waited was seen to hold the lock for which others then waited."""
+WAKING_NS: Final = 1_000_000
+"""How long, at most, a thread takes to wake that a lock is handed over to."""
+
+
+@frozen
+class LockWait:
+    """One contention; `row` is its place in a table. An owner of 0 is unknown."""
+
+    row: int
+    thread: int
+    owner: int
+    start_ns: int
+    end_ns: int
+    ended: bool
+
+
+@frozen
+class ConvoyFound:
+    """One convoy: which contentions it has, and what makes it one."""
+
+    waits: tuple[LockWait, ...]
+    start_ns: int
+    end_ns: int
+    threads: int
+    most_waiters: int
+    crowded_ns: int
+    handovers: int
+
+
+def convoys(waits: Sequence[LockWait], owners_told: bool) -> list[ConvoyFound]:
+    """The convoys on one lock. Without owners, threads that wait again stand for those that had held it in between."""
+    convoys_of_lock = []
+    for stretch in _stretches(sorted(waits, key=lambda wait: (wait.start_ns, wait.end_ns))):
+        covered, crowded, most = _crowding(stretch)
+        threads = len({wait.thread for wait in stretch})
+        handovers = _handovers(stretch) if owners_told else _returns(stretch)
+        if threads < FEWEST_THREADS or handovers < FEWEST_HANDOVERS or 2 * crowded <= covered:
+            continue
+        start, end = stretch[0].start_ns, max(wait.end_ns for wait in stretch)
+        convoys_of_lock.append(ConvoyFound(tuple(stretch), start, end, threads, most, crowded, handovers))
+    return convoys_of_lock
+
+
+def _stretches(waits: Sequence[LockWait]) -> list[list[LockWait]]:
+    """Waits that overlap, or that lie closer together than what is waited before and after the gap between them.
+
+    So waits cover more than half of each stretch.
+    """
+    unions: list[tuple[int, int, list[LockWait]]] = []
+    for wait in waits:
+        if unions and wait.start_ns <= unions[-1][1]:
+            low, high, group = unions[-1]
+            group.append(wait)
+            unions[-1] = (low, max(high, wait.end_ns), group)
+        else:
+            unions.append((wait.start_ns, wait.end_ns, [wait]))
+    groups: list[list[LockWait]] = []
+    covered = reached = 0
+    for low, high, group in unions:
+        if groups and low - reached < min(covered, high - low):
+            groups[-1] += group
+            covered += high - low
+        else:
+            groups.append(group)
+            covered = high - low
+        reached = high
+    return groups
+
+
+def _crowding(waits: Sequence[LockWait]) -> tuple[int, int, int]:
+    """How long at least one waited, how long at least two did, and how many did at most."""
+    steps = sorted([(wait.start_ns, 1) for wait in waits] + [(wait.end_ns, -1) for wait in waits])
+    covered = crowded = waiting = most = 0
+    since = 0
+    for time, step in steps:
+        covered += time - since if waiting >= 1 else 0
+        crowded += time - since if waiting >= 2 else 0
+        waiting += step
+        most, since = max(most, waiting), time
+    return covered, crowded, most
+
+
+def _handovers(waits: Sequence[LockWait]) -> int:
+    """How many begins found a thread owning the lock that had waited for it in this stretch, each wait once.
+
+    A lock without an owner is just being handed over: to the thread whose wait ends next, if that is at once.
+    """
+    done: dict[int, int] = {}
+    counted: set[tuple[int, int]] = set()
+    ends = sorted((wait.end_ns, wait.thread) for wait in waits if wait.ended)
+    place = 0
+    for wait in waits:
+        while place < len(ends) and ends[place][0] <= wait.start_ns:
+            done[ends[place][1]] = ends[place][0]
+            place += 1
+        if wait.owner in done:
+            counted.add((wait.owner, done[wait.owner]))
+        elif not wait.owner and place < len(ends):
+            end, thread = ends[place]
+            if end - wait.start_ns <= WAKING_NS and thread != wait.thread:
+                counted.add((thread, end))
+    return len(counted)
+
+
+def _returns(waits: Sequence[LockWait]) -> int:
+    """How many begins are of a thread that had waited in this stretch, while others still wait."""
+    ends = sorted((wait.end_ns, wait.thread) for wait in waits)
+    done: set[int] = set()
+    count = place = 0
+    for begun, wait in enumerate(waits):
+        while place < len(ends) and ends[place][0] <= wait.start_ns:
+            done.add(ends[place][1])
+            place += 1
+        count += wait.thread in done and begun > place
+    return count
+
+
+def deadlocks(contentions: ContentionSpans, locks: Ints) -> list[list[tuple[int, int]]]:
+    """Each deadlock: its contentions and the owners for which they wait, in the order of who waits for whom.
+
+    `locks` are numbers of the locks, one for each contention.
+    """
+    waits = np.flatnonzero(contentions.spans.open & ~contentions.native & (contentions.lock != 0)).tolist()
+    owners = _owners(contentions, locks) if len(waits) > 1 else {}
+    waits_of = {int(contentions.thread[row]): row for row in waits}
+    blocked_by = {thread: owners.get(int(locks[row]), 0) for thread, row in waits_of.items()}
+    circles, done = [], set[int]()
+    for thread in blocked_by:
+        way: list[int] = []
+        while thread in blocked_by and thread not in done:
+            done.add(thread)
+            way.append(thread)
+            thread = blocked_by[thread]
+        if thread in way and way[-1] != thread:
+            circle = way[way.index(thread) :]
+            circles.append([(waits_of[one], blocked_by[one]) for one in circle])
+    return circles
+
+
+def _owners(contentions: ContentionSpans, locks: Ints) -> Mapping[int, int]:
+    """The last known owner of each lock, 0 where that is unknown."""
+    spans = contentions.spans
+    begun, ended = np.flatnonzero(spans.begun), np.flatnonzero(spans.ended)
+    times = np.concatenate((spans.start_ns[begun], spans.end_ns[ended]))
+    rows, owners = np.concatenate((begun, ended)), np.concatenate((contentions.owner[begun], contentions.thread[ended]))
+    order = np.argsort(times, kind="stable")
+    return dict(zip(locks[rows[order]].tolist(), owners[order].tolist(), strict=True))
+
+
+_FEW: Final = 8
+"""So many runs are looked at one by one."""
+
+
+@frozen
+class HeldLock:
+    """Who held a lock while others waited, with the runs of samples meanwhile: those from `first` to before `last`, of
+    `every` run of the thread."""
+
+    holding: Holding
+    first: int
+    last: int
+    every: range
+
+
+class HeldRuns:
+    """Who held which lock while others waited: `all`, and by lock.
+
+    `low` and `high` are from when to when each run is taken to last.
+    """
+
+    def __init__(self, contentions: ContentionSpans, runs: SampleRuns, low: Ints, high: Ints) -> None:
+        self._low, self._high = low.tolist(), high.tolist()
+        bounds: dict[int, tuple[int, int]] = {}
+        for thread in set(contentions.owner.tolist()) | set(contentions.thread.tolist()):
+            first, last = (int(np.searchsorted(runs.thread, np.uint64(thread), side=s)) for s in ("left", "right"))
+            bounds[thread] = first, last
+        self.all: list[HeldLock] = []
+        self.by_lock: dict[int, list[HeldLock]] = {}
+        for holding in holdings(contentions):
+            begin, end = bounds[holding.thread]
+            # Those that have a sample meanwhile.
+            first = begin + int(np.searchsorted(runs.last[begin:end], holding.start_ns, side="left"))
+            last = begin + int(np.searchsorted(runs.first[begin:end], holding.end_ns, side="left"))
+            one = HeldLock(holding, first, max(first, last), range(begin, end))
+            self.all.append(one)
+            self.by_lock.setdefault(holding.lock, []).append(one)
+
+    def labelled(self, labels: Ints) -> LabelledRuns:
+        """The runs with a label each."""
+        return LabelledRuns(labels.tolist(), self._low, self._high)
+
+
+class LabelledRuns:
+    """How long holders were seen with each label of their runs.
+
+    One thread may hold very many locks for as many runs: those that lie in a holding as a whole are added up once.
+    """
+
+    def __init__(self, labels: list[int], low: list[int], high: list[int]) -> None:
+        self._labels, self._low, self._high = labels, low, high
+        self._of_thread: dict[range, dict[int, tuple[list[int], list[int]]]] = {}
+
+    def took(self, one: HeldLock, start: int, end: int) -> list[tuple[int, int, int]]:
+        """Between two moments: label, time, and the first run with it, in order of these."""
+        low, high = max(one.holding.start_ns, start), min(one.holding.end_ns, end)
+        first = bisect_right(self._high, low, one.first, one.last)
+        last = bisect_left(self._low, high, first, one.last)
+        by_label: dict[int, tuple[int, int]] = {}
+        whole = range(first + 1, last - 1)
+        sums = self._sums(one.every) if len(whole) > _FEW else {}
+        for run in (first, *(() if sums else whole), last - 1) if last - first > 1 else range(first, last):
+            took = min(self._high[run], high) - max(self._low[run], low)
+            if took > 0:
+                before = by_label.get(self._labels[run], (0, run))
+                by_label[self._labels[run]] = before[0] + took, before[1]
+        for label, (runs, until) in sums.items():
+            begin, end = bisect_left(runs, whole.start), bisect_left(runs, whole.stop)
+            if took := until[end] - until[begin]:
+                before = by_label.get(label, (0, runs[begin]))
+                by_label[label] = before[0] + took, min(before[1], runs[begin])
+        return sorted(((label, took, run) for label, (took, run) in by_label.items()), key=lambda row: row[2])
+
+    def _sums(self, every: range) -> dict[int, tuple[list[int], list[int]]]:
+        """By label, the runs of a thread that have it, and how long those before each of them took."""
+        known = self._of_thread.get(every)
+        if known is None:
+            known = self._of_thread[every] = {}
+            for run in every:
+                runs, until = known.setdefault(self._labels[run], ([], [0]))
+                runs.append(run)
+                until.append(until[-1] + max(self._high[run] - self._low[run], 0))
+        return known
+
+
+def entering(
+    window: TimeWindow, waits: Iterable[LockWait], stretches: Sequence[tuple[int, int, int]]
+) -> tuple[int, int]:
+    """How long stretches (thread, begin, end) are within a window, and how much of that is outside any wait of the
+    thread."""
+    by_thread = {
+        thread: Stretches((wait.start_ns, wait.end_ns) for wait in own)
+        for thread, own in grouped(waits, lambda wait: wait.thread).items()
+    }
+    total = inside = 0
+    for thread, start, end in stretches:
+        low, high = max(start, window.low), min(end, window.high)
+        if high <= low:
+            continue
+        total += high - low
+        inside += by_thread[thread].total(low, high) if thread in by_thread else 0
+    return total, total - inside
 
 
 class LockTables:

@@ -20,7 +20,7 @@ from clrevents.analysis.gathering.merged_stacks import merged_stacks
 from clrevents.analysis.reports.threads.thread_events import Blocked, Creation
 from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece, Seen, Tiler, proven
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, StackStates, ThreadState, stack_states
-from clrevents.analysis.shared.weights.sample_runs import HELD, SampleRuns
+from clrevents.analysis.shared.weights.sample_runs import EXTERNAL, HELD, MANAGED, SampleRuns
 from clrevents.symbols.frame_tables import resolve_stacks
 
 _KINDS: Final = 4
@@ -200,7 +200,6 @@ def _in_tasks(pieces: Iterable[tuple[int, Piece]]) -> list[tuple[int, Piece]]:
     return changed
 
 
-_EXTERNAL, _MANAGED = 1, 2
 _SPECIAL, _FINALIZER, _POOL = 1, 2, 4
 _MAIN = 1
 _SECOND = 2
@@ -271,12 +270,12 @@ def named(
 
 def _doing(states: StackStates, stack: int, type: int, stack_id: int, running_told: bool) -> Doing:
     """What a sample says. One in managed code runs, also if it spins before it waits."""
-    waits = type == _EXTERNAL and states.leaf_state[stack] >= 0 and STATES[states.leaf_state[stack]] in WAITING
+    waits = type == EXTERNAL and states.leaf_state[stack] >= 0 and STATES[states.leaf_state[stack]] in WAITING
     if not running_told and not waits:
         return Doing("unknown", "sample", None, stack_id)
-    if type == _MANAGED:
+    if type == MANAGED:
         return Doing("running", "sample", None, stack_id)
-    if type != _EXTERNAL:
+    if type != EXTERNAL:
         return UNKNOWN
     if states.leaf_state[stack] < 0:
         return Doing("native", "sample", None, stack_id)

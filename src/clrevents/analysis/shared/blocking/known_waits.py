@@ -43,6 +43,7 @@ from clrevents.analysis.shared.samples.leaf_states import (
 )
 from clrevents.analysis.shared.samples.off_processor import AwayWord, Switches, SwitchFeed, WhyAway, why_away
 from clrevents.analysis.shared.weights.sample_runs import (
+    EXTERNAL,
     SAMPLER_EVENTS,
     THREAD_COLUMNS,
     RunMaker,
@@ -57,7 +58,6 @@ WaitWord: TypeAlias = Literal[
     "futex", "input", "output", "disk", "page_fault", "kernel",
 ]  # fmt: skip
 
-EXTERNAL: Final = 1
 MONITOR_WAIT: Final = 1
 _RUNTIMES_OWN: Final = frozenset(("pool_gate", "pool_wait", "pool_io", "timer", "finalizer", "tiering"))
 """The roles of threads that wait for something to do, if no method of a program is on their stack."""

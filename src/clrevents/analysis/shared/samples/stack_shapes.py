@@ -29,6 +29,7 @@ from clrevents.analysis.shared.samples.leaf_states import (
     stack_states,
 )
 from clrevents.analysis.shared.samples.off_processor import kernel_entry
+from clrevents.analysis.shared.weights.sample_runs import EXTERNAL, MANAGED
 from clrevents.symbols.native import CodeKind
 
 GroupKind: TypeAlias = Literal["->", "=>"]
@@ -368,8 +369,6 @@ StateCodes: TypeAlias = NDArray[np.int8]
 UNTELLABLE: Final = ("running", "native", "gc_suspended")
 """The states that are unknown if samples do not show whether a thread ran."""
 
-_EXTERNAL: Final = 1
-_MANAGED: Final = 2
 _RUNNING, _NATIVE, _UNKNOWN = (STATES.index(name) for name in ("running", "native", "unknown"))
 
 
@@ -381,9 +380,9 @@ def sampled_states(merged: MergedStacks, types: Ints, running_told: bool = True)
     states_of_stacks = stack_states(merged.frames, merged.offsets, merged.values).leaf_state[merged.of]
     outside = np.where(states_of_stacks < 0, _NATIVE, states_of_stacks)
     if not running_told:
-        waits = np.isin(states_of_stacks, [STATES.index(state) for state in WAITING]) & (types == _EXTERNAL)
+        waits = np.isin(states_of_stacks, [STATES.index(state) for state in WAITING]) & (types == EXTERNAL)
         return np.where(waits, states_of_stacks, _UNKNOWN).astype(np.int8)
-    states = np.where(types == _MANAGED, _RUNNING, np.where(types == _EXTERNAL, outside, _UNKNOWN))
+    states = np.where(types == MANAGED, _RUNNING, np.where(types == EXTERNAL, outside, _UNKNOWN))
     return states.astype(np.int8)
 
 

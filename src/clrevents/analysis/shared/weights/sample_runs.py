@@ -27,6 +27,10 @@ from clrevents.schema.registry import SAMPLE
 SAMPLES: Final = f"{SAMPLE}/ThreadSample"
 """The sample profiler's event."""
 SAMPLE_TYPE: Final = "Type"
+EXTERNAL: Final = 1
+"""The type of samples of threads that are not in managed code."""
+MANAGED: Final = 2
+"""The type of samples of threads in managed code."""
 
 HELD: Final = 3
 """For how many periods of the profiler a sample may be followed by none before it is unknown what its thread did."""
@@ -95,8 +99,6 @@ class Sampling:
         return length_before(self.late_from, self.late_until, times)
 
 
-MANAGED: Final = 2
-"""The type of samples of threads in managed code."""
 _UNTIMED: Final = Sampling()
 
 

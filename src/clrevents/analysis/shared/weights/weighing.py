@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.groups import Array, Ints, near_times, numbered
-from clrevents.analysis.shared.weights.sample_runs import Sampling
+from clrevents.analysis.shared.weights.sample_runs import EXTERNAL, Sampling
 from clrevents.table.table import ColumnType, Table
 from clrevents.trace import TraceInfo
 
@@ -43,7 +43,6 @@ COUNTED_CAVEAT: Final = (
 )
 """How to read what was counted."""
 
-_EXTERNAL: Final = 1
 _NEVER: Final = -1
 """The type of what is no sample."""
 _UNKNOWN: Final = -1
@@ -180,7 +179,7 @@ def weigh_times(
     kept = kept[np.argsort(since[kept], kind="stable")]
     weight = window.overlap(since, until)[kept]
     rows = rows.take(kept)
-    external = None if rows.field is None else rows.field == _EXTERNAL
+    external = None if rows.field is None else rows.field == EXTERNAL
     shown = np.maximum(since[kept], window.low)
     return WeighedColumns(rows, shown, weight, "nanoseconds", external, gap[kept] == _ALONE, np.maximum(gap[kept], -1))
 
