@@ -12,14 +12,17 @@ from analysis.doctor.test_rule_laws import (
     MS,
     Facts,
     S,
+    healthy,
     hot,
     in_calls,
     lock,
     method,
+    midlife,
     planted,
     polling,
     rule_of,
     thread,
+    timers,
     waits,
 )
 from clrevents.analysis.doctor.diagnosing import verdict
@@ -28,8 +31,12 @@ from clrevents.analysis.framework.vocabulary.answer_values import Metric
 
 SICK: Final = Ailment
 SAMPLED: Final = waits(9 * S, "lock", "Shop.Enter()", "System.Threading.Monitor.Enter")
-DELAYED: Final = "System.Threading.Tasks.Task.DelayPromise.CompleteTimedOut()"
+DELAYED: Final = "Tasks.Task.DelayPromise.CompleteTimedOut()"
 XML: Final = "System.Xml.Serialization.XmlSerializer."
+PERIOD: Final = healthy().answers["waits"].facts.sampling_period_ns or MS
+LITTLE: Final = int(0.15 * 90 * MS / PERIOD)
+"""How many samples see a thread awake for 15 % of the 90 ms that it has of a processor."""
+WOKEN: Final = {**timers(3_000), "threads.processor_total": S}
 READS: Final = hot("Interop.Sys.PRead(SafeHandle, byte*, int, long)")(9 * S)
 
 
@@ -111,13 +118,14 @@ def listed(number: str, methods: int) -> Facts:
     return {**made, f"trace.{number}": methods, "startup.runtime_to_program": S}
 
 
-def fired(beneath: int, by: str = "System.Threading.TimerQueueTimer.Fire(bool)") -> Facts:
-    """A thread of timers that works, but of which no event says how often; its callbacks took so much of a second."""
-    names = [by, "System.Threading.ThreadPoolWorkQueue.Dispatch()"]
+def fired(beneath: int, by: str = "TimerQueueTimer.Fire(bool)", first: int = 0) -> Facts:
+    """A thread of timers that works, but of which no event says how often; its callbacks took so much of a second, and
+    the first at each time so much of that."""
+    names = [by, "TimerQueue.FireNextTimers()", "ThreadPoolWorkQueue.Dispatch()"]
     return {
         **thread("timer", processor_ns=LONG // 100, life_ns=LONG),
-        "top/methods/name": names,
-        "top/methods/inclusive_processor_ns": [beneath, S],
+        "top/methods/name": [f"System.Threading.{name}" for name in names],
+        "top/methods/inclusive_processor_ns": [beneath, first, S],
     }
 
 
@@ -148,8 +156,16 @@ def fired(beneath: int, by: str = "System.Threading.TimerQueueTimer.Fire(bool)")
         pytest.param("timer.often", fired(S, DELAYED), SICK, id="which left the stack by calling on"),
         pytest.param("cpu.making", hot(f"{XML}.ctor(Type, XmlRootAttribute)")(S), SICK, id="by a serializer"),
         pytest.param("cpu.making", hot(f"{XML}Serialize(TextWriter, object)")(S), Clear, id="it is used, not made"),
+        pytest.param("timer.often", fired(S, first=S), Unknown, id="one timer is due each time"),
+        pytest.param("timer.often", WOKEN, SICK, id="timers are most of what it does"),
+        pytest.param("timer.often", {**WOKEN, "threads.processor_total": 3 * S}, Unknown, id="most is other work"),
         pytest.param("wait.polling", awake(1.0), SICK, id="woken often"),
         pytest.param("wait.polling", awake(0.4), Clear, id="seldom woken"),
+        pytest.param("wait.polling", polling(9 * S, seen=LITTLE), SICK, id="samples hardly see it awake"),
+        pytest.param("wait.polling", polling(9 * S, seen=2 * LITTLE), Unknown, id="it may do a little each time"),
+        pytest.param("wait.polling", polling(9 * S, seen=5 * LITTLE), Clear, id="it works in between"),
+        pytest.param("gc.midlife", midlife(True, generation=1), SICK, id="what survives dies before it is old"),
+        pytest.param("gc.midlife", midlife(False), Clear, id="what survives stays"),
     ],
 )
 def test_it_tells_them_apart(rule: str, facts: Facts, kind: type) -> None:

@@ -115,12 +115,15 @@ def full_heaps(left: int) -> Facts:
     return {**collections(6, MS, generation=2, heap_after_bytes=[100 * MB + left * row for row in range(6)])}
 
 
-def midlife(died: bool) -> Facts:
-    rows = collections(
-        6, 200 * MS, generation=2, heap_after_bytes=[100 * MB] * 6 if died else [100 * MB * row for row in range(1, 7)]
-    )
-    moved = {"number": list(range(1, 7)), "generation": ["gen2"] * 6, "moved_in_bytes": [100 * MB] * 6}
-    return {**rows, **{f"gc/generations/{name}": values for name, values in moved.items()}, "gc.promoted_total": MB}
+def midlife(died: bool, generation: int = 2) -> Facts:
+    """Six collections which 100 MB survive for the first time: all are there to the end, or the last only."""
+    rows = collections(6, 200 * MS, generation=generation)
+    there = [100 * MB] * 6 if died else [100 * MB * row for row in range(1, 7)]
+    parts = {
+        "number": list(range(1, 7)), "generation": ["gen1"] * 6, "moved_in_bytes": [100 * MB] * 6,
+        "size_after_bytes": there, "free_list_after_bytes": [0] * 6, "free_objects_after_bytes": [0] * 6,
+    }  # fmt: skip
+    return {**rows, **{f"gc/generations/{name}": values for name, values in parts.items()}, "gc.promoted_total": MB}
 
 
 def allocations(kind: str, size: int, whole: int = 1000 * MB, stack: tuple[str, ...] = ("Shop.Make()",)) -> Facts:
@@ -166,10 +169,10 @@ def in_calls(around: float) -> Facts:
     return {"top/methods/exclusive_ns": [LONG], "top/methods/running_ns": [int(around * LONG)]}
 
 
-def polling(waited: int) -> Facts:
-    """Two threads that sleep for a millisecond; samples never see them awake."""
-    used = int(0.01 * waited)
-    sleeps = {"kind": ["sleep"] * 2, "method": ["Shop.Poll()"] * 2, "thread_id": [7, 7]}
+def polling(waited: int, seen: int = 0) -> Facts:
+    """A thread that sleeps for a millisecond, again and again; so many samples see it awake."""
+    used, number = int(0.01 * waited), seen + 1
+    sleeps = {"kind": ["sleep"] * number, "method": ["Shop.Poll()"] * number, "thread_id": [7] * number}
     return {
         **waits(waited, "sleep", "Shop.Poll()"), **{f"waits/waits/{name}": column for name, column in sleeps.items()},
         **method("Shop.Poll()", inclusive_processor_ns=used, inclusive_ns=waited),

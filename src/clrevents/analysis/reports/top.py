@@ -21,7 +21,7 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, pa
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, count_of
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, column, row
-from clrevents.analysis.gathering.groups import groups, sum_by
+from clrevents.analysis.gathering.groups import Ints, Mask, groups, sum_by
 from clrevents.analysis.gathering.merged_stacks import StackFrame, is_own
 from clrevents.analysis.shared.samples.calltree import BY, By, counted_columns, hot_columns, telling_names
 from clrevents.analysis.shared.samples.leaf_states import MAIN, STATES, UNTOLD, WAITING
@@ -53,7 +53,11 @@ _MUCH: Final = 0.2
 _WIDTH: Final = 50
 """Of a name among several; classes and methods are never cut."""
 _MAINS: Final = tuple(f".{name}" for name in MAIN)
-_ONE: Final = 0.99
+_FEW: Final = 3
+"""So many methods are a loop that waits, and what it looks at."""
+_APART: Final = 2048
+"""Bytes between the code of a method and that of the same method, compiled again."""
+_ONE: Final = 0.95
 """The share of a thread's samples, from the first at one address to the last, that are there."""
 
 
@@ -105,22 +109,44 @@ def standing(samples: Samples, unseen_ns: int = 0) -> list[StandingThread]:
 
 
 def circling(samples: Samples) -> list[StandingThread]:
-    """Threads that ran at one address of the program's code, in nearly every sample of a second and more: work has
-    several. A loop that calls something may be seen only where the call returns to."""
+    """Threads that ran at one address of a method of the program, in nearly every sample of a second and more: work has
+    several. A loop that calls something may be seen only where the call returns to; what it calls must be as small, and
+    each time that code is compiled again there is one address more."""
     if samples.external is None or samples.address is None:
         return []
     rows = []
     for thread, every in groups(samples.thread, np.flatnonzero(~samples.unsampled & ~samples.external)):
-        addresses, counts = np.unique(samples.address[every], return_counts=True)
-        at = np.flatnonzero(samples.address[every] == addresses[int(counts.argmax())])
-        places = every[at]
-        stood = int(samples.weight[places].sum())
-        thread_id, stack = samples.threads[thread].thread_id, int(samples.stack[places[0]])
-        method = samples.frames[int(samples.values[samples.offsets[stack]])]
-        if thread_id is None or stood < LONG // 2 or len(at) < _ONE * (at[-1] + 1 - at[0]) or not is_own(method):
+        leaves = samples.values[samples.offsets[samples.stack[every]]]
+        at = _one_address(leaves, samples.address[every].astype(np.int64))
+        methods, sizes = np.unique(leaves[at], return_counts=True)
+        few = methods[np.argsort(-sizes)][:_FEW]
+        method = next((samples.frames[frame] for frame in few.tolist() if is_own(samples.frames[frame])), None)
+        thread_id = samples.threads[thread].thread_id
+        if method is None or thread_id is None:
+            continue
+        names = np.array([frame.name == method.name for frame in samples.frames], dtype=np.bool_)
+        own = np.flatnonzero(at & names[leaves])
+        since, until = int(own[0]), int(own[-1]) + 1
+        in_loop = (at & np.isin(leaves, few))[since:until]
+        stood = int(samples.weight[every[since:until][in_loop]].sum())
+        if stood < LONG // 2 or in_loop.sum() < _ONE * (until - since):
             continue
         rows.append(StandingThread(thread_id=thread_id, state="running", stood_ns=stood, method=method.name))
     return rows
+
+
+def _one_address(leaves: Ints, addresses: Ints) -> Mask:
+    """Which samples are at the most frequent address of what they ran: of a method, as it was compiled one time."""
+    order = np.lexsort((addresses, leaves))
+    leaf, address = leaves[order], addresses[order]
+    code = np.cumsum(np.append(True, (leaf[1:] != leaf[:-1]) | (address[1:] - address[:-1] > _APART)))
+    place = np.cumsum(np.append(True, (np.diff(code) > 0) | (np.diff(address) > 0))) - 1
+    times = np.bincount(place)[place]
+    most = np.zeros(int(code[-1]) + 1, dtype=np.int64)
+    np.maximum.at(most, code, times)
+    at = np.zeros(len(leaves), dtype=np.bool_)
+    at[order] = times == most[code]
+    return at
 
 
 @row

@@ -25,6 +25,7 @@ from clrevents.analysis.doctor.rule import (
 from clrevents.analysis.doctor.rules.allocation_rules import site_of
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 
+_SNAPSHOT: Final = "clrevents collect --for heap"
 _MINUTE: Final = 60 * 10**9
 _LEAST_PAUSES: Final = 50_000_000
 """In all; below it, nothing is said of shares: a trace of a few seconds has few collections."""
@@ -64,12 +65,17 @@ def _worst_span(case: Case, rows: list[int]) -> tuple[int, int] | None:
 
 def _requester(case: Case, rows: list[int]) -> str | None:
     """The method that requested most of the pauses of these collections."""
-    weights: dict[str, int] = {}
-    by, pauses = _column(case, "requested_by"), _column(case, "pause_ns")
+    return next((name for name, _ in _requesters(case, rows).most_common(1)), None)
+
+
+def _requesters(case: Case, rows: list[int]) -> Counter[str]:
+    """How long the pauses were that methods requested: the program's, where one did."""
+    weights: Counter[str] = Counter()
+    own, by, pauses = (_column(case, name) for name in ("requested_in", "requested_by", "pause_ns"))
     for row in rows:
-        if by[row] is not None:
-            weights[by[row]] = weights.get(by[row], 0) + (pauses[row] or 0) + 1
-    return max(weights, key=lambda name: weights[name]) if weights else None
+        if (requester := own[row] or by[row]) is not None:
+            weights[requester] += (pauses[row] or 0) + 1
+    return weights
 
 
 def _worst_minute(case: Case) -> tuple[float, tuple[int, int] | None]:
@@ -248,9 +254,7 @@ def _fragmented(case: Case, limit: float) -> Verdict:
     title = f"{size_text(free[last])} of the heap's {size_text(after[last])} were free after the last full collection"
     if share < limit or free[last] < _LEAST_BYTES:
         return Clear(title, (room, size), events=_unseen(case))
-    nameless = (
-        "what lies between free space is not recorded; a snapshot of the heap has it: clrevents collect --for heap"
-    )
+    nameless = f"what lies between free space is not recorded; a snapshot of the heap has it: {_SNAPSHOT}"
     return Ailment(title, room, (room, size), share, nameless=nameless)
 
 
@@ -396,40 +400,47 @@ def _keeper(case: Case, grown: int) -> tuple[str | None, str]:
     alike = [site for site in enough if sites[site] <= grown * _AS_MUCH]
     if len(enough) > 1 and len(alike) != 1:
         names = ", ".join(sorted(enough)[:3])
-        return None, f"{names} each allocate enough; a snapshot tells who keeps what: clrevents collect --for heap"
+        return None, f"{names} each allocate enough; a snapshot tells who keeps what: {_SNAPSHOT}"
     largest = sites.most_common(1)[0][0] if sites else None
-    requester = _requester(case, list(range(len(case.rows("gc", "collections")))))
-    culprit = next(iter(alike if len(enough) > 1 else enough), None) or largest or requester
-    return culprit, "" if culprit else "nothing recorded tells who allocates, or keeps: clrevents collect --for heap"
+    culprit = next(iter(alike if len(enough) > 1 else enough), None) or largest
+    if culprit is None:
+        # Collections are requested by who allocates, which need not keep it: one of several methods cannot be told.
+        requesters = _requesters(case, list(range(len(case.rows("gc", "collections")))))
+        if len(requesters) > 1:
+            return None, f"{', '.join(sorted(requesters)[:3])} allocate; a snapshot tells who keeps: {_SNAPSHOT}"
+        culprit = next(iter(requesters), None)
+    return culprit, "" if culprit else f"nothing recorded tells who allocates, or keeps: {_SNAPSHOT}"
 
 
 def _midlife(case: Case, limit: float) -> Verdict:
-    after, generations, free, numbers = (
-        _column(case, n) for n in ("heap_after_bytes", "generation", "fragmentation_bytes", "number")
-    )
-    reasons = _column(case, "reason")
+    """Judged by what became older, and by how much more of it is there in the end: garbage that no collection has found
+    counts as if it lived, so that at least the rest has died."""
+    reasons, generations = _column(case, "reason"), _column(case, "generation")
     # Requested ones have a rule of their own.
     old = [row for row, why in enumerate(reasons) if generations[row] and not (why or "").startswith("Induced")]
     paused = _pauses(case, old)
-    full = [row for row in old if generations[row] == 2 and after[row]]
-    if len(full) < 3:
-        title = f"collections of generations 1 and 2 paused the program for {paused.text}"
-        if paused.value < limit:
-            return Clear(title, (paused,), ns=limit - paused.value)
-        return Unknown(f"{title}, too few of them were full to see what dies there")
-    rows = case.rows("gc", "generations")
-    gen2 = np.array(rows.column("generation").tolist()) == "gen2"
-    inside = (rows.numbers("number") > numbers[full[0]]) & (rows.numbers("number") <= numbers[full[-1]])
-    moved = case.cells("gc", "generations", "moved_in_bytes", np.flatnonzero(gen2 & inside).tolist())
-    left = (after[full[-1]] - (free[full[-1]] or 0)) - (after[full[0]] - (free[full[0]] or 0))
-    died = max(moved.value - max(left, 0), 0)
-    title = (
-        f"{size_text(died)} of {moved.text} that grew old between full collections died there; collections of "
-        f"generations 1 and 2 paused the program for {paused.text}"
-    )
-    if died < max(0.5 * moved.value, _LEAST_BYTES / 2) or paused.value < limit:
-        return Clear(title, (paused, moved), ns=limit - paused.value)
-    return Ailment(title, paused, (paused, moved), case.share(paused.value), next(iter(_sites(case)), None))
+    title = f"collections of generations 1 and 2 paused the program for {paused.text}"
+    if paused.value < limit:
+        return Clear(title, (paused,), ns=limit - paused.value)
+    if len(old) < _LEAST_SEEN:
+        return Unknown(f"{title}, too few of them to see what dies there")
+    rows, numbers = case.rows("gc", "generations"), _column(case, "number")
+    names, number = np.array(rows.column("generation").tolist()), rows.numbers("number")
+    later = (number > numbers[old[0]]) & (number <= numbers[old[-1]])
+    survived = case.cells("gc", "generations", "moved_in_bytes", np.flatnonzero((names == "gen1") & later).tolist())
+    free = rows.numbers("free_list_after_bytes") + rows.numbers("free_objects_after_bytes")
+    live = np.where(np.isin(names, ("gen1", "gen2")), rows.numbers("size_after_bytes") - free, 0)
+    moved = np.where((names == "gen1") & later, rows.numbers("moved_in_bytes"), 0)
+    before = int(live[number == numbers[old[0]]].sum())
+    died = 0
+    for row in old[1:]:
+        grown = max(int(live[number == numbers[row]].sum()) - before, 0)
+        died = max(died, int(moved[number <= numbers[row]].sum()) - grown)
+    title = f"at least {size_text(died)} of {survived.text} that survived a collection died later; {title}"
+    if died < max(0.5 * survived.value, _LEAST_BYTES / 2):
+        return Clear(title, (paused, survived), ns=limit - paused.value)
+    culprit = next(iter(_sites(case)), None) or _requester(case, old)
+    return Ailment(title, paused, (paused, survived), case.share(paused.value), culprit)
 
 
 def _finalizing(case: Case, limit: float) -> Verdict:
@@ -454,12 +465,14 @@ def _much(grown: int, before: int) -> bool:
 
 
 def _sites(case: Case) -> Counter[str]:
-    """The bytes that methods allocate; of a constructor, who makes the object."""
+    """The bytes that methods of the program allocate, if only through a library; of a constructor, who makes the
+    object."""
     sizes: Counter[str] = Counter()
     rows = case.rows("alloc", "stacks")
     for stack, method, size in zip(*(rows.column(n).tolist() for n in ("stack", "method", "bytes")), strict=True):
         makers = (name for name in stack or () if is_own_name(name) and ".ctor(" not in name)
-        site = next(makers, None) if ".ctor(" in method else method
+        is_maker = is_own_name(method or "") and ".ctor(" not in method
+        site = method if is_maker else next(makers, None if ".ctor(" in (method or "") else method)
         if site is not None:
             sizes[site] += size or 0
     return sizes
@@ -672,13 +685,13 @@ RULES: Final = (
         ("gc.pause_total", "gc.promoted_total"),
         Threshold(
             0.03,
-            "half of what becomes old, and 50 MB, dies between at least 3 full collections, whose pauses and those of "
-            "generation 1 take 3 % of the time and 50 ms",
+            "half of what survives a collection, and 50 MB, dies later, while collections of generations 1 and 2, 3 at "
+            "least, pause the program for 3 % of the time and 50 ms",
             "our judgement",
             ((WINDOW, 0.03),),
             50_000_000,
         ),
-        "Each old object costs two collections that move it and a full one that frees it; most should die young.",
+        "An object that survives is moved, and costs time in each pause until it dies; most should die before.",
         "Let go of objects sooner, or keep them for good: queues and caches of a fixed length make all of them old.",
         "a cache that is worth it replaces its entries.",
         "gc {file} --table generations",

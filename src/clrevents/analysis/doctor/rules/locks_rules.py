@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Remedy, Rule, Threshold, Unknown, Verdict
@@ -24,6 +25,8 @@ _EXPLAINS: Final = 0.05
 _NEARLY_ALL: Final = 0.8
 _BEFORE, _AFTER = 10_000_000, 2_000_000
 """So long before others go on, and after it by samples, whoever let them go on did so."""
+_OWN_ROLES: Final = ("main", "other", "pool_worker")
+"""Roles of threads that run the program's code."""
 READER_WRITER: Final = "System.Threading.ReaderWriterLock"
 """How the methods of locks begin that no event of the runtime tells of."""
 
@@ -73,8 +76,9 @@ def _convoy(case: Case, limit: float) -> Verdict:
     )
 
 
-def let_go_in(case: Case, waiting: Collection[str | None]) -> str | None:
-    """The program's method in which another thread waits or sleeps until threads that wait in these methods go on.
+def let_go_in(case: Case, waiting: Collection[str | None], went_on: NDArray[np.int64] | None = None) -> str | None:
+    """The program's method in which another thread waits or sleeps until threads that wait in these methods go on,
+    which are those that `went_on` then, where no wait of theirs is known.
 
     Nearly all of their waits end when one in that method does, and half of that would not be chance.
     """
@@ -83,13 +87,13 @@ def let_go_in(case: Case, waiting: Collection[str | None]) -> str | None:
     starts, took = rows.numbers("start_ns"), rows.numbers("duration_ns")
     ends = starts + took
     for_others = np.isin(methods, np.array(list(waiting), dtype=object)) & np.isin(kinds, ("lock", "handle", "monitor"))
-    waits = for_others & (took > _BEFORE)
+    let_go = ends[for_others & (took > _BEFORE)] if went_on is None else went_on
     length = ends.max(initial=1) - starts.min(initial=0)
     fits = []
     for method in {name for name in methods.tolist() if name and is_own_name(name)} - set(waiting):
         own = methods == method
         each = np.sort(ends[own])
-        near = np.searchsorted(each, ends[waits] + _AFTER) > np.searchsorted(each, ends[waits] - _BEFORE)
+        near = np.searchsorted(each, let_go + _AFTER) > np.searchsorted(each, let_go - _BEFORE)
         together = near.sum() / max(len(near), 1)
         if together >= max(_NEARLY_ALL, 2 * len(each) * (_BEFORE + _AFTER) / length):
             fits.append((together, int(took[own].sum()), method))
@@ -201,7 +205,24 @@ def _below(case: Case, limit: float) -> Verdict | None:
     if major is None or case.share(stood.value) < _STOOD:
         return Unknown(f"{title}: before .NET 10 that may be a lock", case.record(["locks"]))
     title += ": before .NET 10, that is mostly a lock"
-    return Ailment(title, stood, (stood,), case.share(stood.value), names[worst])
+    culprit = let_go_in(case, [names[worst]], _stood_until(case)) or names[worst]
+    return Ailment(title, stood, (stood,), case.share(stood.value), culprit)
+
+
+def _stood_until(case: Case) -> NDArray[np.int64]:
+    """When threads of the program went on that had stood in native code, or waited for what no method tells."""
+    spans, threads = case.rows("threads", "intervals"), case.rows("threads", "threads")
+    roles = zip(threads.column("thread_id").tolist(), threads.column("role").tolist(), strict=True)
+    stands = np.isin(np.array(spans.column("state").tolist()), ("native", "wait"))
+    stands &= np.isin(spans.numbers("thread_id"), [thread for thread, role in roles if role in _OWN_ROLES])
+    thread, start, end = (spans.numbers(name)[stands] for name in ("thread_id", "start_ns", "end_ns"))
+    order = np.lexsort((start, thread))
+    thread, start, end = thread[order], start[order], end[order]
+    # Counts of processor time divide what is one stay.
+    ends = np.append((thread[1:] != thread[:-1]) | (start[1:] - end[:-1] > _AFTER), True)[: len(end)]
+    since = start[np.append(True, ends[:-1])[: len(start)]]
+    until: NDArray[np.int64] = end[ends][end[ends] - since > _BEFORE]
+    return until
 
 
 def _standing(case: Case, limit: float) -> Verdict:
@@ -326,7 +347,7 @@ RULES: Final = (
         "waits {file}",
         _sampled,
         "sample",
-        also=("top", "locks", "startup"),
+        also=("top", "locks", "startup", "threads"),
         cost="locks",
     ),
 )

@@ -51,8 +51,13 @@ _MOSTLY: Final = 0.85
 """Where there were too few processors, a program that got less of one is hot if so much of it is in one method."""
 _LOOP: Final = 1 / 3
 """A method that spins for such a part of its time waits in a loop."""
-_SPINNING: Final = re.compile(r"\b(Thread\.SpinWait|SpinWait|SpinLock|LowLevelSpinWaiter|LowLevelLock)\b")
+_SPINNING: Final = re.compile(
+    r"\b(Thread\.(?:SpinWait|Yield\w*|UninterruptibleSleep0)|SpinWait|SpinLock|LowLevelSpinWaiter|LowLevelLock)\b"
+)
 """Methods that wait by computing."""
+_SLEEP: Final = "System.Threading.Thread.Sleep"
+_SLEEPLESS: Final = 0.1
+"""The part of its time in Sleep in which a thread has a processor, if it sleeps for no time at all."""
 
 
 def _ready(case: Case, limit: float) -> Verdict:
@@ -150,7 +155,8 @@ def _hot(case: Case, limit: float) -> Verdict:
 def _spinning(case: Case, limit: float) -> Verdict:
     rows = case.rows("top", "methods")
     names = rows.column("name").tolist()
-    spins = [row for row, name in enumerate(names) if _SPINNING.search(name)]
+    busy = rows.numbers("processor_ns") >= _SLEEPLESS * rows.numbers("exclusive_ns")
+    spins = [row for row, name in enumerate(names) if _SPINNING.search(name) or (name.startswith(_SLEEP) and busy[row])]
     verdict = _spent(case, limit, "spinning took", spins)
     if isinstance(verdict, Clear):
         standing = case.rows("top", "standing")
@@ -161,7 +167,7 @@ def _spinning(case: Case, limit: float) -> Verdict:
         return _spent(case, limit, what, circles, culprit=names[circles[0]]) if circles else verdict
     if not isinstance(verdict, Ailment):
         return verdict
-    caller = case.own_kin(_SPINNING.search)
+    caller = case.own_kin({names[row] for row in spins}.__contains__)
     loops = [row for row, name in enumerate(names) if name == caller]
     loop = case.cells("top", "methods", "inclusive_processor_ns", loops)
     # The loop around it waits, too, also where what it calls was inlined.

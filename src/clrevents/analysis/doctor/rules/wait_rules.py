@@ -55,8 +55,10 @@ _TOGETHER: Final = 10_000_000
 _AWHILE: Final = 50_000_000
 _BEFORE_END: Final = 0.95
 """Later than that, a program lets all go because it ends."""
-_AWAKE: Final = 0.2
-"""No more of that time is for what it does between two sleeps."""
+_AWAKE, _AT_WORK_BETWEEN = 0.2, 0.5
+"""Samples show no more of the processor time of one that only looks in its own code, and so much where it works."""
+_PERIOD: Final = 1_000_000
+"""From one sample of a thread to the next, where nothing else is known."""
 _WOKEN: Final = 0.7
 """So much of the time that it runs, a thread waits for a processor that wakes only to sleep again: each time once."""
 _SPENT: Final = (0.006, 0.03)
@@ -66,6 +68,7 @@ _BY_TIMERS: Final = 0.003
 _FIRED: Final = 0.01
 _FIRE: Final = ("System.Threading.TimerQueueTimer.Fire(", "System.Threading.Tasks.Task.DelayPromise.CompleteTimedOut(")
 """What calls back when a timer is due; the first leaves the stack where it ends by calling the other."""
+_FIRST: Final = "System.Threading.TimerQueue.FireNextTimers("
 _DISPATCH: Final = "System.Threading.ThreadPoolWorkQueue.Dispatch("
 
 
@@ -240,24 +243,34 @@ def _polling(case: Case, limit: float) -> Verdict:
     thread_at = {thread: row for row, thread in enumerate(threads.column("thread_id").tolist())}
     columns = (case.rows("waits", "waits").column(name).tolist() for name in ("method", "kind", "thread_id"))
     slept: dict[str | None, set[int]] = {}
+    stretches: Counter[str | None] = Counter()
     for method, kind, thread in zip(*columns, strict=True):
         if kind == "sleep" and thread in thread_at:
             slept.setdefault(method, set()).add(thread_at[thread])
+            stretches[method] += 1
     # The main thread of a program may pass its time this way, and whoever does as it does.
     roles = threads.column("role").tolist()
     slept = {method: rows for method, rows in slept.items() if all(roles[row] != "main" for row in rows)}
-    polled = []
+    period = case.answers["waits"].facts.sampling_period_ns or _PERIOD
+    polled: list[int] = []
+    unsure: list[int] = []
     for row, (kind, method) in enumerate(zip(kinds, methods, strict=True)):
         if kind != "sleep" or method not in slept or method not in at or not is_own_name(method) or waited[row] < limit:
             continue
         # Who does nothing but sleep for a moment uses the processor for that: samples see it in Sleep. And it waits for
         # a processor as often as it wakes.
         share, sleepers = used[at[method]] / waited[row], list(slept[method])
-        less = tops.numbers("inclusive_ns")[at[method]] / waited[row] - 1
-        woken = ready[sleepers].sum() >= _WOKEN * ran[sleepers].sum()
-        if _SPENT[0] <= share <= _SPENT[1] and less <= _AWAKE * share and woken:
-            polled.append(row)
-    total = case.cells("waits", "methods", "waited_ns", polled)
+        if _SPENT[0] <= share <= _SPENT[1] and ready[sleepers].sum() >= _WOKEN * ran[sleepers].sum():
+            # Sleeps one after the other look like one, unless a sample shows the thread between them.
+            awake = (stretches[method] - len(sleepers)) * period / used[at[method]]
+            (polled if awake <= _AWAKE else unsure if awake < _AT_WORK_BETWEEN else []).append(row)
+    total = case.cells("waits", "methods", "waited_ns", polled or unsure)
+    if unsure and not polled:
+        names = ", ".join(methods[row] for row in unsure[:3])
+        return Unknown(
+            f"threads slept for moments for {total.text} together in {names}: no event tells whether they look for "
+            "something in between, or do a little at a time"
+        )
     if not polled:
         return Clear("no thread slept for moments only, again and again", (total,))
     title = f"threads slept for moments, again and again, for {total.text} together, and did little in between"
@@ -266,7 +279,8 @@ def _polling(case: Case, limit: float) -> Verdict:
 
 def _timers(case: Case, limit: float) -> Verdict:
     threads, rows = case.rows("threads", "threads"), case.rows("waits", "waits")
-    own = [row for row, role in enumerate(threads.column("role").tolist()) if role == "timer"]
+    roles = threads.column("role").tolist()
+    own = _rows_of(roles, "timer")
     ids = set(threads.column("thread_id").take(np.array(own, dtype=np.int64)).tolist())
     columns = (rows.column(name).tolist() for name in ("thread_id", "kind", "evidence"))
     woken = sum(
@@ -287,20 +301,34 @@ def _timers(case: Case, limit: float) -> Verdict:
             return Unknown(f"{title}; how often it woke is told from .NET 9 on")
         title += f", and {fired.text} of processor time of the pool's workers were for what it started"
         evidence = *evidence, fired
+    else:
+        busy = case.cells("threads", "threads", "processor_ns", [*own, *_rows_of(roles, "pool_worker")])
+        evidence = *evidence, busy
+        if busy.value < _MOSTLY * case.value("threads.processor_total"):
+            return Unknown(
+                f"{title}; no event tells how many timers fired each time, and most processor time went elsewhere"
+            )
     called = case.own_kin(lambda name: name.startswith(_FIRE), "own_callee")
     # It is woken once for all that are due.
     cost = Cited("waits.count", woken, "count", side="at least ") if woken else used
     return Ailment(title, cost, evidence, None, called, nameless="no sample shows what timers call")
 
 
+def _rows_of(roles: list[str], role: str) -> list[int]:
+    return [row for row, one in enumerate(roles) if one == role]
+
+
 def _fired(case: Case) -> Cited | None:
     """The processor time beneath timers, if that is half of what the pool's workers used to work, and enough to say
-    so."""
+    so. The first timer that is due at a wake-up is called at once, others are queued: most must have been."""
     rows = case.rows("top", "methods")
     names, used = rows.column("name").tolist(), rows.numbers("inclusive_processor_ns")
-    fire, dispatch = ([row for row, name in enumerate(names) if name.startswith(of)] for of in (_FIRE, _DISPATCH))
+    fire, first, dispatch = (
+        [row for row, name in enumerate(names) if name.startswith(of)] for of in (_FIRE, _FIRST, _DISPATCH)
+    )
     fire = sorted(fire, key=lambda row: used[row])[-1:]
-    if not fire or used[fire].sum() < max(_MOSTLY * used[dispatch].sum(), _FIRED * case.window_ns):
+    beneath = used[fire].sum()
+    if beneath < max(_MOSTLY * used[dispatch].sum(), _FIRED * case.window_ns) or used[first].sum() > _MOSTLY * beneath:
         return None
     return case.cells("top", "methods", "inclusive_processor_ns", fire)
 

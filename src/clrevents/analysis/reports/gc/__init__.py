@@ -440,8 +440,10 @@ class GcCollector(KeepingCollector[GcReport]):
         """Give the answer."""
         rows = self._kept.all(self.selectors, context.nothing)
         named = _namer(context, lambda frame: frame.namespace != "System.GC")
+        own = _namer(context, lambda frame: is_own_name(frame.label))
+        requesters = (named, own) if self._callers else (_nobody, _nobody)
         runtimes, others_left_out = by_runtime(rows, _EVENTS)
-        built = [Built(context, runtime, named if self._callers else _nobody) for runtime in runtimes]
+        built = [Built(context, runtime, *requesters) for runtime in runtimes]
         collections = context.table(GarbageCollection, [row for b in built for row in b.collection_rows()])
         suspension_tables = [suspension_columns(b, b.suspended, b.owners) for b in built]
         suspensions = context.table(GcSuspension, joined(suspension_tables))
@@ -471,7 +473,6 @@ class GcCollector(KeepingCollector[GcReport]):
         kept: list[KeptObjects] = []
         if self._objects:
             pinned, finalized = (_inside(context, rows[name]) for name in (PINNED, FINALIZED))
-            own = _namer(context, lambda frame: is_own_name(frame.label))
             allocated = max(rows[TICK], rows[SAMPLED], key=len)
             kept = kept_rows(np.sort(rows[START].places), pinned, finalized, allocated, own)
         return context.answer(

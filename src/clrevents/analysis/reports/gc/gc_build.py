@@ -56,11 +56,11 @@ _PHASES: Final = ("mark_ns", "plan_ns", "relocate_ns", "compact_ns", "sweep_ns")
 class Built:
     """The collections of one runtime and the columns of all tables, from the rows of its events by selector.
 
-    `caller` names the method that asked for a collection, by the stack of its request.
+    `callers` name the method that asked for a collection, and that of the program, by the stack of its request.
     """
 
     def __init__(
-        self, context: Context, rows: Mapping[str, Gathered], caller: Callable[[int, int], str | None]
+        self, context: Context, rows: Mapping[str, Gathered], *callers: Callable[[int, int], str | None]
     ) -> None:
         self.context = context
         self.rows = rows
@@ -82,7 +82,7 @@ class Built:
         self.dynamic: DynamicTables = dynamic_tables(
             rows[DYNAMIC], [None if place == NOTHING else numbers[place] for place in running]
         )
-        self._caller = caller
+        self._callers = callers
         self._lists: dict[tuple[str, str], list[Any]] = {}
         self._stopped = self.suspended.known(0, 1)
         self._stop_ns = self.suspended.times[1] - self.suspended.times[0]
@@ -133,7 +133,7 @@ class Built:
             start, end, pieces = one.start, one.end, one.pieces
             pauses = self.suspended.times[0][one.suspensions].tolist()
             first = one.suspensions[0] if one.suspensions else None
-            requested_ns, requested_thread_id, requested_by = self._request(one)
+            requested_ns, requested_thread_id, requested_by, requested_in = self._request(one)
             rows.append(
                 GarbageCollection(
                     number=one.number,
@@ -153,6 +153,7 @@ class Built:
                     requested_ns=requested_ns,
                     requested_thread_id=requested_thread_id,
                     requested_by=requested_by,
+                    requested_in=requested_in,
                     survival=share(survived[place], before[place]),
                     heap_before_bytes=sizes_before[place],
                     free_list_bytes=free_lists[place],
@@ -175,12 +176,12 @@ class Built:
             return None
         return int(self._stop_ns[own].sum())
 
-    def _request(self, one: Collected) -> tuple[int | None, int | None, str | None]:
-        """When it was requested, by which thread and method."""
+    def _request(self, one: Collected) -> tuple[int | None, int | None, str | None, str | None]:
+        """When it was requested, by which thread and method, and in which method of the program."""
         if one.triggered is None:
-            return None, None, None
+            return None, None, None, None
         time, thread, stack = (self._value(TRIGGERED, name, one.triggered) for name in _REQUEST)
-        return time, thread, self._caller(stack, time)
+        return time, thread, *(named(stack, time) for named in self._callers)
 
     def _stats(self, one: Collected) -> dict[str, Any]:
         """The heap afterwards. For a background one, the runtime repeats what the previous collection promoted."""

@@ -96,6 +96,9 @@ class GarbageCollection(SpanRow):
     requested_by: cells.CodeName | None = column(
         "The method that requested it, leaving out the runtime's own; with `callers`."
     )
+    requested_in: cells.CodeName | None = column(
+        "The program's method nearest to that one; with `callers`.", hidden=True
+    )
     start_thread_id: cells.ThreadId | None = column("The thread that wrote its start.", hidden=True)
     end_thread_id: cells.ThreadId | None = column("The thread that wrote its end.", hidden=True)
     suspend_thread_id: cells.ThreadId | None = column("The thread that stopped the others for it.", hidden=True)
