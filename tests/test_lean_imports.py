@@ -109,13 +109,13 @@ def test_reading_needs_no_construct() -> None:
 # What a command loads, by rooms; of some rooms only parts, since the rest is what others do not need.
 PARTS: Final = {"analysis": 2, "export": 2, "symbols": 2, "analysis.reports": 3, "analysis.shared": 3}
 LISTING: Final = {"__main__", "_util", "errors", "cli"}
-READING: Final = {*LISTING, "schema", "sources", "decode", "table", "trace", "symbols.frame"}
+READING: Final = {*LISTING, "schema", "sources", "decode", "table", "trace"}
 ANSWERS: Final = {f"analysis.{part}" for part in ("framework", "gathering")}
 NAMES: Final = {
     f"symbols.{module}"
     for module in (
-        *("async_stacks", "display_names", "elf", "feed", "frame_tables", "il", "lifetimes", "methods", "modules"),
-        "native",
+        *("async_stacks", "display_names", "elf", "feed", "frame", "frame_tables", "il", "lifetimes", "methods"),
+        *("modules", "native"),
     )
 }
 NAMES_OF_METHODS: Final = {f"symbols.{module}" for module in ("display_names", "feed", "lifetimes", "modules")}
@@ -150,6 +150,14 @@ def test_help_reads_lists_only() -> None:
     assert not {m for m in modules if m.startswith("clrevents.analysis.framework.model")}
 
 
+OBJECTS: Final = {
+    *(f"clrevents.trace.{module}" for module in ("alignment", "batch", "decoder", "event")),
+    "clrevents.analysis.framework.run.feeding",
+}
+"""Modules for events one by one, and for streams: no answer about a whole trace needs them."""
+SELDOM: Final = {"clrevents.trace.async_known", "clrevents.schema.describe", "clrevents.table.query", "tempfile"}
+"""Modules for what this trace does not have, or nobody asked for."""
+
 SMALL: Final = str(ROOT / "fixtures" / "net8-sample.nettrace.gz")
 
 
@@ -157,7 +165,9 @@ SMALL: Final = str(ROOT / "fixtures" / "net8-sample.nettrace.gz")
     ("words", "expected"),
     [
         (("check",), READING | ANSWERS | {"analysis.about"}),
-        pytest.param(("events", "--limit", "5"), READING | {"analysis.framework"}, marks=pytest.mark.full),
+        pytest.param(
+            ("events", "--limit", "5"), READING | {"analysis.framework", "symbols.frame"}, marks=pytest.mark.full
+        ),
         pytest.param(
             ("info",), READING | ANSWERS | {"analysis.about", "analysis.shared.events"}, marks=pytest.mark.full
         ),
@@ -177,7 +187,11 @@ def test_a_command_loads_what_it_runs(words: tuple[str, ...], expected: set[str]
     unwanted = {"construct", "rich", "hypothesis", "multiprocessing", "socket", "difflib", "xml", "csv", *OPTIONAL}
     assert not unwanted & {m.partition(".")[0] for m in modules}
     # Masked arrays, which np.unique of one array imports unless something else is asked of it, too.
-    assert "numpy.ma" not in modules
+    assert not {*SELDOM, "numpy.ma"} & modules
+    if words[0] != "events":
+        assert not OBJECTS & modules
+    if words[0] in ("check", "info"):
+        assert "clrevents.analysis.framework.render.charts" not in modules
 
 
 @pytest.mark.full

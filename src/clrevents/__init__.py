@@ -112,7 +112,8 @@ offer(
     {
         "clrevents.analysis.about.checking": ("check",),
         "clrevents.analysis.doctor.diagnosing": ("doctor",),
-        "clrevents.analysis.framework.run.asking": ("feed_reports", "report_of", "reports_of"),
+        "clrevents.analysis.framework.run.asking": ("report_of", "reports_of"),
+        "clrevents.analysis.framework.run.feeding": ("feed_reports",),
         "clrevents.analysis.shared.samples.samples": ("read_samples",),
         "clrevents.export.page.shown": ("show_answer", "show_samples", "write_samples"),
     }

@@ -1,7 +1,8 @@
 """Where the bytes come from: a path, a URL, bytes, a binary file or a pipe, optionally gzip-compressed.
 
 The only reading of files. Yields windows of bytes from the start, as often as asked. Input that cannot seek is copied
-once to an unnamed temporary file. Never maps files into memory, because a file that shrinks must not end the process.
+once, to memory or an unnamed temporary file. Never maps files into memory, because a file that shrinks must not end the
+process.
 
 URLs are what fsspec reads, from any place it knows: `s3://…`, `https://…`, `memory://…`. Remote input is copied only as
 far as it is read: each byte is fetched at most once, and bytes that are not needed never. Retries are left to the file
@@ -38,6 +39,7 @@ _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*:/
 _FIRST_FETCH: Final = 1 << 16
 _LARGEST_FETCH: Final = 8 << 20
 _HEAD = 32
+_SMALL: Final = 1 << 20
 _UNPACKED = (NETTRACE, FAST_SERIALIZATION)
 _ANY = (GZIP, *_UNPACKED)
 _FILE_CLOSED = "the file was closed, but must be read again to answer this; keep it open as long as the trace"
@@ -199,7 +201,7 @@ def _is_real(file: Any) -> bool:
 
 
 class _Spool(_Seekable):
-    """A temporary copy of input that cannot seek; removed on close.
+    """A temporary copy of input that cannot seek, in memory if it is small; removed on close.
 
     If it begins with none of `magics`, only its head is copied: reading that says what it is.
     """
@@ -207,13 +209,16 @@ class _Spool(_Seekable):
     _closed = TRACE_CLOSED
 
     def __init__(self, pieces: Iterator[bytes], path: str | None, limits: Limits, magics: tuple[bytes, ...]) -> None:
-        from tempfile import TemporaryFile
-
-        copy: IO[bytes] = TemporaryFile()  # noqa: SIM115 - closed by `close`
+        copy: IO[bytes] = io.BytesIO()
         total, head = 0, b""
         try:
             for piece in pieces:
                 total += len(piece)
+                if total > _SMALL and isinstance(copy, io.BytesIO):
+                    from tempfile import TemporaryFile
+
+                    small, copy = copy.getvalue(), TemporaryFile()  # noqa: SIM115 - closed by `close`
+                    copy.write(small)
                 if total > limits.spool_bytes:
                     raise LimitError(f"the trace is larger than Limits.spool_bytes ({limits.spool_bytes})", path=path)
                 copy.write(piece)
@@ -229,7 +234,7 @@ class _Spool(_Seekable):
             raise
         super().__init__(copy, path)  # type: ignore[arg-type]
         # Nothing more will be written to it.
-        self._real = hasattr(os, "pread")
+        self._real = total > _SMALL and hasattr(os, "pread")
         # A trace need not be closed: then the copy is removed with it, without a warning.
         weakref.finalize(self, copy.close)
 

@@ -10,7 +10,7 @@ import pytest
 
 import clrevents
 from clrevents import Decoder, Trace
-from clrevents.analysis.framework.run.asking import feed_reports
+from clrevents.analysis.framework.run.feeding import feed_reports
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord
 from counting import operations

@@ -108,10 +108,15 @@ def test_index_knows_what_the_families_declare() -> None:
     """The generated index is exactly what the modules register."""
     for module in pkgutil.iter_modules(clrevents.schema.events.__path__):
         importlib.import_module(f"clrevents.schema.events.{module.name}")
-    indexed = {(provider, id): versions for (provider, _), events in EVENTS.items() for id, _, _, versions in events}
-    declared: dict[tuple[str, int], tuple[int, ...]] = {}
+    indexed = {
+        (provider, id): ({name, *aliases}, versions)
+        for (provider, _), events in EVENTS.items()
+        for id, name, aliases, versions in events
+    }
+    declared: dict[tuple[str, int], tuple[set[str], tuple[int, ...]]] = {}
     for info in builtin():
-        declared[info.provider, info.id] = (*declared.get((info.provider, info.id), ()), info.version)
+        names, versions = declared.get((info.provider, info.id), (set(), ()))
+        declared[info.provider, info.id] = {*names, info.name, *info.aliases}, (*versions, info.version)
     assert indexed == declared
 
 

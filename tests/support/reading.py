@@ -11,6 +11,7 @@ from typing import Any
 import clrevents
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import Batch, Selector, Trace, passes_of
+from clrevents.trace.batch import BatchTables
 
 
 @contextmanager
@@ -25,8 +26,9 @@ def opened(source: Any, **options: Any) -> Iterator[Trace]:
 
 def event_batches(trace: Trace, *selectors: Selector, decode: bool = True) -> Iterator[Batch]:
     """Without `decode` each payload is a `RawPayload`."""
-    for rows in passes_of(trace).event_rows(*selectors, decode=decode):
-        yield Batch(rows, trace._names, trace._tables)
+    passes = passes_of(trace)
+    for rows in passes.event_rows(*selectors, decode=decode):
+        yield Batch(rows, trace._names, BatchTables(passes.registry, passes.limits))
 
 
 class Passed(io.BytesIO):

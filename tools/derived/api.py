@@ -79,7 +79,7 @@ SECTIONS: Final = (
         "Names for addresses",
         "clrevents",
         ("Methods", "Frame"),
-        ("symbols.frame.Method", "symbols.modules.Modules", "symbols.modules.Module", "symbols.modules.Pdb"),
+        ("symbols.methods.Method", "symbols.modules.Modules", "symbols.modules.Module", "symbols.modules.Pdb"),
     ),
     Section(
         "Errors and limits",

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.about.pairing import spans as spans
     from clrevents.analysis.framework.model.answer import Answer as Answer
     from clrevents.analysis.framework.model.declaration import WindowOptions as WindowOptions
-    from clrevents.analysis.framework.run.asking import ReportFeed as ReportFeed
-    from clrevents.analysis.framework.run.asking import feed_reports as feed_reports
+    from clrevents.analysis.framework.run.feeding import ReportFeed as ReportFeed
+    from clrevents.analysis.framework.run.feeding import feed_reports as feed_reports
     from clrevents.analysis.framework.vocabulary.answer_values import Metric as Metric
     from clrevents.analysis.framework.vocabulary.answer_values import Note as Note
     from clrevents.analysis.framework.vocabulary.answer_values import Question as Question
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "framework.model.answer": ("Answer",),
     "framework.vocabulary.answer_values": ("Metric", "Note", "Question"),
-    "framework.run.asking": ("ReportFeed", "feed_reports"),
+    "framework.run.feeding": ("ReportFeed", "feed_reports"),
     "framework.model.declaration": ("WindowOptions",),
     "framework.vocabulary.report_table": ("ReportTable",),
     "reports.heap.heap_snapshot": ("HeapSnapshot",),

@@ -31,7 +31,7 @@ from clrevents.analysis.framework.model.conditions import limit_of
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import SeenKind, SeenKinds
 from clrevents.analysis.framework.render.show import note_text
-from clrevents.analysis.framework.run.asking import ReportFeed
+from clrevents.analysis.framework.run.feeding import ReportFeed
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.cli import options
 from clrevents.cli.output import UNMET, Output, safe, say

@@ -226,7 +226,7 @@ def live_answers(
     Raises DiagnosticsError if it cannot be asked; ValueError for a window in percent.
     """
     # Who records need not load what answers.
-    from clrevents.analysis.framework.run.asking import ReportFeed
+    from clrevents.analysis.framework.run.feeding import ReportFeed
 
     feed, name = ReportFeed([report], window), report.declaration.name
     profile = asked_profile((), [name], asked.providers, None, None)

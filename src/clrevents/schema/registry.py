@@ -176,7 +176,8 @@ class Registry(Summary):
                 )
             self._events.setdefault(key, {})[info.version] = info
             self._entries.pop(key, None)
-            self._changes += 1
+            # The index has the names of built-in events already.
+            self._changes += info.own or self._index is None
 
     def get(self, provider: str, id: int, version: int) -> EventInfo | None:
         """The `version` of the event with this `provider` and `id`; None if it is unknown."""

@@ -1,19 +1,21 @@
-"""`Method`, one piece of code with its lifetime, and `Frame`, one line of a call stack with its name.
+"""`Frame`, one line of a call stack with its name, and the reasons why there is no name.
 
-Values only, and the reasons why there is no name: decoding knows addresses, and a batch may receive a `FrameSource`
-that names them. Which method is at an address is for `methods`.
+Values only: decoding knows addresses, and a batch may receive a `FrameSource` that names them. Which method is at an
+address is for `methods`.
 """
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import attrs
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe
-from clrevents.schema.runtime_flags import MethodFlags, OptimizationTier
+
+if TYPE_CHECKING:
+    from clrevents.schema.runtime_flags import OptimizationTier
 
 REASONS: Final = (
     *("", "no rundown", "unloaded", "not loaded yet", "native", "not managed", "overlapping"),
@@ -40,55 +42,6 @@ ADVICE: Final = (
     "rundown (the default of dotnet-trace) and stop the session normally, or enable the "
     "Microsoft-Windows-DotNETRuntime keywords 0x38 at level 5 from the start of the process"
 )
-
-_NO_FLAGS: Final = MethodFlags(0)
-
-
-@attrs.frozen
-class Method(Value):
-    """A piece of code and its lifetime, as in `Methods`.
-
-    A method can have several: a cold part, the code of each tier, and code loaded again at another address.
-    """
-
-    namespace: str
-    """The namespace and the type, as the runtime writes them."""
-    name: str
-    """The method's name, as the runtime writes it; empty if unknown."""
-    signature: str
-    """The method's signature, as the runtime writes it."""
-    display: str
-    """The method as C# would write it."""
-    module: str
-    """The name of the module's file, without folder and extension."""
-    address: int
-    """The first address of the code."""
-    size: int
-    """The size of the code in bytes."""
-    begin_ns: int | None
-    """When the code was loaded, in nanoseconds since the session started; None if before the trace began."""
-    end_ns: int | None
-    """When the code was unloaded, in nanoseconds since the session started; None if not before the trace ended."""
-    process_id: int | None
-    """The process; None if the trace does not say."""
-    method_id: int = 0
-    """The runtime's id of the method; 0 for native symbols."""
-    module_id: int = 0
-    """The runtime's id of the module; see `Modules.at`."""
-    token: int = 0
-    """The metadata token of the method; 0 if it has none."""
-    flags: MethodFlags = _NO_FLAGS
-    """The flags of the event that reported the code."""
-    rejit_id: int = 0
-    """The number of the ReJIT version; 0 for the original."""
-    native: bool = False
-    """Whether this is a native symbol instead of managed code."""
-
-    @property
-    def tier(self) -> OptimizationTier | None:
-        """How the code was compiled; None for native symbols."""
-        return None if self.native else self.flags.tier
-
 
 NO_NAMES: Final = "no names"
 """The reason of a frame without any source of names: see `Event.frames`."""

@@ -1,4 +1,4 @@
-"""`Methods`: which method was at an address at a time, for one address and for arrays of them.
+"""`Method`, a piece of code with its lifetime; `Methods`: which was at an address at a time, for one address and many.
 
 Combines sightings, lifetimes and texts. Gives the reason for an address without a name as precisely as the trace
 allows; a live stream has what is known so far. The rules for lifetimes are in `lifetimes`.
@@ -11,14 +11,15 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.notebook_views import Summary
+from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.words import counted
 from clrevents.decode.decoded import DecodedRows
 from clrevents.errors import LimitError, Limits
-from clrevents.schema.runtime_flags import MethodFlags
+from clrevents.schema.runtime_flags import MethodFlags, OptimizationTier
 from clrevents.symbols.display_names import display_name, nameless_method
 from clrevents.symbols.elf import SymbolFolders
 from clrevents.symbols.feed import ENTRY, Feed, with_entries
@@ -34,7 +35,6 @@ from clrevents.symbols.frame import (
     STUB,
     UNLOADED,
     Frame,
-    Method,
 )
 from clrevents.symbols.il import ILMaps
 from clrevents.symbols.lifetimes import (
@@ -64,6 +64,53 @@ _FEW: Final = 16
 """Up to this many addresses are faster to look up one by one than with arrays: most stacks have few new ones."""
 _CACHED: Final = 1 << 16
 _NO_PROCESS: Final = -1
+_NO_FLAGS: Final = MethodFlags(0)
+
+
+@attrs.frozen
+class Method(Value):
+    """A piece of code and its lifetime, as in `Methods`.
+
+    A method can have several: a cold part, the code of each tier, and code loaded again at another address.
+    """
+
+    namespace: str
+    """The namespace and the type, as the runtime writes them."""
+    name: str
+    """The method's name, as the runtime writes it; empty if unknown."""
+    signature: str
+    """The method's signature, as the runtime writes it."""
+    display: str
+    """The method as C# would write it."""
+    module: str
+    """The name of the module's file, without folder and extension."""
+    address: int
+    """The first address of the code."""
+    size: int
+    """The size of the code in bytes."""
+    begin_ns: int | None
+    """When the code was loaded, in nanoseconds since the session started; None if before the trace began."""
+    end_ns: int | None
+    """When the code was unloaded, in nanoseconds since the session started; None if not before the trace ended."""
+    process_id: int | None
+    """The process; None if the trace does not say."""
+    method_id: int = 0
+    """The runtime's id of the method; 0 for native symbols."""
+    module_id: int = 0
+    """The runtime's id of the module; see `Modules.at`."""
+    token: int = 0
+    """The metadata token of the method; 0 if it has none."""
+    flags: MethodFlags = _NO_FLAGS
+    """The flags of the event that reported the code."""
+    rejit_id: int = 0
+    """The number of the ReJIT version; 0 for the original."""
+    native: bool = False
+    """Whether this is a native symbol instead of managed code."""
+
+    @property
+    def tier(self) -> OptimizationTier | None:
+        """How the code was compiled; None for native symbols."""
+        return None if self.native else self.flags.tier
 
 
 class Methods(Summary):

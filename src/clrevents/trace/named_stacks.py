@@ -15,11 +15,11 @@ from clrevents._util.notebook_views import Summary
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.stacks import StackArrays
 from clrevents.errors import SourceError
-from clrevents.symbols.frame import Frame, nameless
 from clrevents.table.read import AddressStacks
 from clrevents.table.table import Column, ColumnType, Table, TableField, number_column, text_column
 
 if TYPE_CHECKING:
+    from clrevents.symbols.frame import Frame
     from clrevents.symbols.methods import Methods
 
 
@@ -43,7 +43,11 @@ class LateNames:
     def frames(self, addresses: tuple[int, ...], time_ns: int | None, process_id: int | None) -> tuple[Frame, ...]:
         """The frames of one stack, innermost first."""
         methods = self.methods()
-        return nameless(addresses) if methods is None else methods.frames(addresses, time_ns, process_id)
+        if methods is None:
+            from clrevents.symbols.frame import nameless
+
+            return nameless(addresses)
+        return methods.frames(addresses, time_ns, process_id)
 
     def methods(self) -> Methods | None:
         """All names; None if the trace is gone and cannot be reopened."""

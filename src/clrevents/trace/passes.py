@@ -35,10 +35,9 @@ from clrevents.errors import (
     TraceError,
     UnreadableError,
 )
-from clrevents.schema.describe import class_body
 from clrevents.schema.dynamic import ClassCache, variants
 from clrevents.schema.naming_events import NAMING_EVENTS
-from clrevents.schema.registry import Registry
+from clrevents.schema.registry import ASYNC, Registry
 from clrevents.schema.source_message import SOURCE_MESSAGE, source_error, text_of
 from clrevents.sources import Source, file_mark
 from clrevents.table.event_schema import TableField, header_fields, shown_fields
@@ -331,6 +330,8 @@ class Passes:
 
     def class_bodies(self, selector: Selector) -> list[str]:
         """Class bodies to paste, one for each matching kind of event, as the trace describes it."""
+        from clrevents.schema.describe import class_body
+
         selection = self.selection((selector,))
         stream = self.stream("file")
         for _ in self.rows(stream, selection, decode=False):
@@ -366,6 +367,8 @@ class Passes:
     @cached_property
     def async_known(self) -> AsyncKnown | None:
         """From when to when async events are known; None if the async profiler was not recorded."""
+        if not any(key.provider == ASYNC for key in self.scan(raising=False).counts):
+            return None
         # Loaded on demand: few traces have them.
         from clrevents.trace.async_known import SELECTORS, AsyncHeads
 

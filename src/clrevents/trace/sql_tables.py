@@ -21,9 +21,9 @@ from clrevents.decode.selection import EventName, Filters
 from clrevents.decode.stacks import StackArrays
 from clrevents.errors import AmbiguousEventError, UnknownEventError
 from clrevents.schema.matching import is_glob, unknown_event
-from clrevents.symbols.frame import Frame, Method
+from clrevents.symbols.frame import Frame
 from clrevents.symbols.frame_tables import ResolvedStacks, resolve_stacks
-from clrevents.symbols.methods import Methods
+from clrevents.symbols.methods import Method, Methods
 from clrevents.table.event_schema import TableField
 from clrevents.table.read import Wanted
 from clrevents.table.table import Table, UInt64, row_table

@@ -29,23 +29,22 @@ from clrevents.errors import ErrorMode, LimitError, Limits, Problem, TraceError
 from clrevents.schema.own_marks import REDACTED
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.sources import Openable, open_source
-from clrevents.table.query import ask
 from clrevents.table.read import Wanted, header_names, header_table
 from clrevents.table.table import Listed, Table
-from clrevents.trace.batch import Batch, BatchTables, hand_out
 from clrevents.trace.display import trace_html, trace_line, trace_text
-from clrevents.trace.event import Event
 from clrevents.trace.named_stacks import EARLY_NAMES, LateNames, Stacks
 from clrevents.trace.passes import Order, Passes, Progress
 from clrevents.trace.reported import Reported
 from clrevents.trace.scan import ThreadInfo, nth_trace
 
 if TYPE_CHECKING:
-    # Names of code, and SQL: most traces are never asked for either, and both take long to import.
+    # Events, names of code, SQL: most questions need none of them, and all take long to import.
     from clrevents.symbols.elf import Folders, SymbolFolders
     from clrevents.symbols.feed import Feed
     from clrevents.symbols.methods import Methods
     from clrevents.symbols.modules import Modules
+    from clrevents.trace.batch import Batch
+    from clrevents.trace.event import Event
     from clrevents.trace.sql_tables import QueryTables
 
 C = TypeVar("C")
@@ -136,7 +135,6 @@ class Trace(Reported):
         limits, registry = limits or Limits(), registry or DEFAULT
         self._folders = _folders_of(symbols)
         self._opened = source, errors, limits, registry, self._folders, trace
-        self._tables = BatchTables(registry, limits)
         self._stacks: Stacks | None = None
         self._databases: list[object] = []
         again = functools.partial(_methods_of, *self._opened) if _reopens(source) else None
@@ -280,6 +278,8 @@ class Trace(Reported):
         neither the registry nor the trace knows. With `errors="strict"` a payload that does not fit its layout
         raises PayloadError; otherwise the event has a `RawPayload` and is reported in `problems`.
         """
+        from clrevents.trace.batch import hand_out
+
         return chain.from_iterable(map(hand_out, self.batches(*selectors, order=order, **filters)))
 
     def batches(
@@ -289,8 +289,11 @@ class Trace(Reported):
 
         Uses bounded memory and raises what `events` raises.
         """
+        from clrevents.trace.batch import Batch, BatchTables
+
         passed = self._passes.event_rows(*selectors, order=order, most=rows, filters=filters)
-        return (Batch(part, self._names, self._tables) for part in passed)
+        tables = BatchTables(self._passes.registry, self._passes.limits)
+        return (Batch(part, self._names, tables) for part in passed)
 
     def table(
         self,
@@ -382,6 +385,8 @@ class Trace(Reported):
         UnknownEventError for a table that does not exist, AmbiguousEventError for one that may mean several events,
         duckdb's own exceptions for invalid SQL, and ImportError unless duckdb is installed.
         """
+        from clrevents.table.query import ask
+
         tables = tables_in_sql(self, process_id)
         return ask(sql, tables.table, tables.unknown, files, self._databases)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import clrevents
 from analysis.activities.test_activity_forest import asked, inside
 from built_flows import Fault, FlowProgram, Oddities, flow_program, tree
-from clrevents.analysis.framework.run.asking import ReportFeed
+from clrevents.analysis.framework.run.feeding import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.reports.activities import REPORT, ActivitiesReport
 

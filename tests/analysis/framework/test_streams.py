@@ -17,7 +17,8 @@ import report_laws
 import sample_pauses as pauses
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
-from clrevents.analysis.framework.run.asking import ReportFeed, feed_reports, find_report
+from clrevents.analysis.framework.run.asking import find_report
+from clrevents.analysis.framework.run.feeding import ReportFeed, feed_reports
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import clrevents
 from built_tasks import Program, program
 from built_waits import asked
-from clrevents.analysis.framework.run.asking import ReportFeed
+from clrevents.analysis.framework.run.feeding import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.reports.tasks import REPORT, TasksReport
 

@@ -37,7 +37,8 @@ from clrevents._util.words import safe
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.run.asking import feed_reports, find_report, report_names
+from clrevents.analysis.framework.run.asking import find_report, report_names
+from clrevents.analysis.framework.run.feeding import feed_reports
 from clrevents.analysis.framework.vocabulary.report_table import columns_of, shape_of
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.decode.stream.stream import Stream

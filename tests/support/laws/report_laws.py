@@ -31,7 +31,8 @@ from clrevents._util.fitting import fitted_table
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import MISSING
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
-from clrevents.analysis.framework.run.asking import ReportFeed, ask
+from clrevents.analysis.framework.run.asking import ask
+from clrevents.analysis.framework.run.feeding import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, TimeWindow
 from clrevents.analysis.framework.vocabulary.cells import heading

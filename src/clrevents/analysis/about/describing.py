@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import Any, Final
 
 import attrs
@@ -368,6 +369,10 @@ def _stack_metrics(trace: Trace) -> dict[str, Metric]:
     return {"stacks": Metric(len(depths), "count"), "stacks_cut": Metric(cut, "count")}
 
 
+def _payloads(trace: Trace, *selectors: str) -> Iterator[Any]:
+    return chain.from_iterable(rows.payloads for rows in passes_of(trace).event_rows(*selectors))
+
+
 def _runtime(trace: Trace, named: Collection[tuple[str, str]], raising: bool) -> tuple[dict[str, Any], str | None]:
     """The runtime that wrote the trace, if reported at its start or in the rundown at its end; the command line."""
     runtime: dict[str, Any] = dict.fromkeys(
@@ -376,8 +381,7 @@ def _runtime(trace: Trace, named: Collection[tuple[str, str]], raising: bool) ->
     command_line = None
     try:
         if any(event in named for event in _RUNTIME_EVENTS.items()):
-            for event in trace.events(*(f"{provider}/{name}" for provider, name in _RUNTIME_EVENTS.items())):
-                p = event.payload
+            for p in _payloads(trace, *(f"{provider}/{name}" for provider, name in _RUNTIME_EVENTS.items())):
                 if isinstance(p, RawPayload | Learned):
                     # Described otherwise.
                     continue
@@ -395,10 +399,10 @@ def _runtime(trace: Trace, named: Collection[tuple[str, str]], raising: bool) ->
                 }
                 break
         if command_line is None and _PROCESS in named:
-            for event in trace.events("/".join(_PROCESS)):
+            for p in _payloads(trace, "/".join(_PROCESS)):
                 # As the trace describes it.
                 with suppress(AttributeError):
-                    command_line = str(event.payload.CommandLine)
+                    command_line = str(p.CommandLine)
                 break
     except TraceError:
         if raising:

@@ -7,10 +7,11 @@ begin come from damaged traces, and collectors need not look. Knows no trace.
 
 from __future__ import annotations
 
+import inspect
 import os
 import typing
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_transform
 
 import attrs
 import numpy as np
@@ -18,7 +19,6 @@ import numpy as np
 from clrevents._util.offered import offered
 from clrevents._util.value_classes import define, frozen
 from clrevents._util.words import counted
-from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration
 from clrevents.analysis.framework.render.show import answer_html, answer_text
 from clrevents.analysis.framework.vocabulary.answer_values import (
     Coverage,
@@ -32,6 +32,9 @@ from clrevents.analysis.framework.vocabulary.cells import CELLS, Cell
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration, columns_of, shape_of
 from clrevents.table.table import Column, plain
 from clrevents.trace import Tabled
+
+if TYPE_CHECKING:
+    from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration
 
 _CELLS = {"ns": CELLS["duration"], "bytes": CELLS["bytes"], "count": CELLS["count"], "ratio": CELLS["ratio"]}
 """What a metric of a unit is held to."""
@@ -196,6 +199,9 @@ class Answer(Tabled, Generic[F_co]):
 
     def charts(self) -> tuple[Chart, ...]:
         """The charts of the answer. Drawing one needs the extra `plot`; a table that is left out draws nothing."""
+        # Not every answer has charts, and few are drawn.
+        from clrevents.analysis.framework.render.charts import Chart
+
         title = f"{self.name}: {os.path.basename(self.question.trace.path or '') or 'trace in memory'}"
         tables = {t.name: self.table(t.name) for t in self.tables()}
         return tuple(Chart(declared, tables, title) for declared in self.declared_charts)
@@ -280,7 +286,9 @@ def _tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
 
 
 def _read_tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
-    hints = typing.get_type_hints(cls, include_extras=True)
+    # `Answer` has no tables, and its charts' class may not be loaded.
+    bases = [base for base in reversed(cls.__mro__) if issubclass(base, Answer) and base is not Answer]
+    hints = {name: hint for base in bases for name, hint in inspect.get_annotations(base, eval_str=True).items()}
     tables = []
     for field in attrs.fields(cls):
         if "table" in field.metadata:

@@ -7,12 +7,11 @@ for each target. Says what it leaves out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from clrevents._util.fitting import shortened
 from clrevents._util.notebook_views import MOST_HTML, framed_html, html_table, html_text
 from clrevents._util.words import counted, moment_text, safe
-from clrevents.analysis.framework.render.charts import Chart
 from clrevents.analysis.framework.vocabulary.answer_values import (
     NOT_COUNTED,
     Coverage,
@@ -30,6 +29,9 @@ from clrevents.analysis.framework.vocabulary.report_table import (
     rows_html,
 )
 from clrevents.table.display import LINES, fitted
+
+if TYPE_CHECKING:
+    from clrevents.analysis.framework.render.charts import Chart
 
 _ROWS: Final = 20
 _NAME: Final = 100
