@@ -7,16 +7,17 @@ rows but a problem: nothing in it can be trusted.
 
 from __future__ import annotations
 
-import struct
-from itertools import groupby
+from functools import partial
+from itertools import compress, groupby
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.decode.container.blocks import Events
-from clrevents.decode.kernels.engine import SCAN, given, numbers_room, scratch, taken
+from clrevents.decode.kernels.engine import SCAN, given, numbers_room, pick, scratch, taken
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.rows import Ints
@@ -24,7 +25,8 @@ from clrevents.decode.stream.resolver import ResolvedRows, ThreadTable
 from clrevents.errors import Problem
 from clrevents.schema.async_forms import FORMS, HEAD, HEAD_SIZE, LENGTH_SIZE, METADATA, VERSION, Form
 
-_HEAD: Final = struct.Struct(HEAD)
+_HEADED: Final = ("version", "length", "context", "thread", "count", "first", "last")
+_HEAD: Final = np.dtype([(name, f"<{code}") for name, code in zip(_HEADED, HEAD[1:], strict=True)])
 _KINDS: Final = 256
 # A sub-event is a number and a time, of at least one byte each.
 _LEAST: Final = 2
@@ -57,18 +59,6 @@ class _Forms:
         self.table[_KINDS + number] = kinds.inside(carrier, number, version)
 
 
-@frozen
-class _Buffer:
-    """Where a buffer is in its window, whose it is, and what its head says of it."""
-
-    start: int
-    end: int
-    thread: int
-    count: int
-    first_tick: int
-    last_tick: int
-
-
 class AsyncBuffers:
     """Opens the buffers of one stream, and remembers what each process has announced."""
 
@@ -88,44 +78,40 @@ class AsyncBuffers:
 
         `places` are those of all rows in the thread table of NetTrace 6.
         """
-        problems: list[Problem] = []
-        buffers: list[tuple[int, _Buffer]] = []
-        for row in carriers:
-            buffer = _buffer(block, int(columns.offsets[row]), int(columns.sizes[row]), int(columns.ticks[row]))
-            if isinstance(buffer, Problem):
-                problems.append(buffer)
-            else:
-                buffers.append((row, buffer))
-        room = sum(1 + buffer.count for _, buffer in buffers)
+        rows = np.array(carriers, dtype=np.int64)
+        buffers, problems = _buffers(block, *(c.take(rows) for c in (columns.offsets, columns.sizes, columns.ticks)))
+        rows = rows.take(buffers.sound)
+        room = len(rows) + int(buffers.table[:, 4].sum())
         outputs = [numbers_room(room), *(scratch(room) for _ in range(3))]
-        used, opened = 0, []
-        for process, group in groupby(buffers, lambda each: self._process(places, each[0])):
-            those = list(group)
-            carrier = int(columns.metadata_ids[those[0][0]])
-            ends = self._unpack([buffer for _, buffer in those], block, process, carrier, outputs, used)
-            for (row, buffer), end in zip(those, ends, strict=True):
-                if end < 0:
-                    problems.append(_wrong(int(columns.offsets[row]), "what it holds does not add up"))
-                else:
-                    opened.append((row, used, end, buffer.thread, process))
-                    used = end
+        processes = [self._process(places, row) for row in rows.tolist()] if places is not None else [None] * len(rows)
+        ends, used, at = np.empty(len(rows), dtype=np.int64), 0, 0
+        for process, group in groupby(processes):
+            part = slice(at, at := at + len(list(group)))
+            carrier = int(columns.metadata_ids[rows[part.start]])
+            ends[part] = self._unpack(buffers.table[part], block, process, carrier, outputs, used)
+            used = max(used, int(ends[part].max()))
+        sound = ends >= 0
+        problems += _wrong(columns.offsets[rows[~sound]], "what it holds does not add up")
         if not used:
             return None, problems
+        rows, ends, threads = rows[sound], ends[sound], buffers.threads[sound]
         kind_indexes = np.asarray(outputs[0][:used], dtype=np.int64)
         if kind_indexes.min() < 0:
-            problems += [_wrong(int(columns.offsets[row]), "there are too many kinds of events") for row, *_ in opened]
+            problems += _wrong(columns.offsets[rows], "there are too many kinds of events")
             return None, problems
         times, offsets, sizes = (taken(column, used, own=False).view(np.int64) for column in outputs[1:])
-        counts = [end - first for _, first, end, _, _ in opened]
-        run_of = np.searchsorted(columns.runs[:, 0], np.array([row for row, *_ in opened], np.uint64), "right") - 1
-        runs = np.zeros((len(opened), 4), dtype=np.uint64)
-        runs[:, 0] = [first for _, first, *_ in opened]
+        firsts = np.concatenate(([0], ends[:-1]))
+        counts = ends - firsts
+        run_of = np.searchsorted(columns.runs[:, 0], rows.view(np.uint64), "right") - 1
+        runs = np.zeros((len(rows), 4), dtype=np.uint64)
+        runs[:, 0] = firsts
         runs[:, 1] = columns.runs[run_of, 1]
         runs[:, 3] = _NO_PROCESSOR
-        rows = HeaderColumns(
-            np.zeros(used, dtype=np.int64),
-            np.repeat(np.array([thread for *_, thread, _ in opened], dtype=np.uint64), counts),
-            np.zeros(used, dtype=np.int64),
+        nothing = np.zeros(used, dtype=np.int64)
+        opened = HeaderColumns(
+            nothing,
+            np.repeat(threads, counts),
+            nothing,
             times,
             offsets,
             sizes,
@@ -133,18 +119,18 @@ class AsyncBuffers:
             columns.marks[:0],
         )
         if places is None:
-            return ResolvedRows(rows, kind_indexes), problems
-        own = [self._place(process, thread) for *_, thread, process in opened]
-        return ResolvedRows(rows, kind_indexes, np.repeat(np.array(own, dtype=np.int64), counts), []), problems
+            return ResolvedRows(opened, kind_indexes), problems
+        about = zip(compress(processes, sound.tolist()), threads.tolist(), strict=True)
+        own = np.array([self._place(process, thread) for process, thread in about], dtype=np.int64)
+        return ResolvedRows(opened, kind_indexes, np.repeat(own, counts), []), problems
 
     def _unpack(
-        self, buffers: list[_Buffer], block: Events, process: int | None, carrier: int, outputs: list[Any], at: int
-    ) -> list[int]:
+        self, buffers: Ints, block: Events, process: int | None, carrier: int, outputs: list[Any], at: int
+    ) -> Any:
         """Write the rows of buffers of one process from row `at` on; where each ends, -1 for those that are wrong."""
         forms = sound = self._forms.setdefault(process, self._first_forms)
         forms.name(0, carrier, self._kinds)
-        numbered = [(b.start, b.end, b.first_tick, b.last_tick, b.count) for b in buffers]
-        heads = given(np.array(numbered, dtype=np.int64).reshape(-1))
+        heads = given(buffers.reshape(-1))
         ends, state = numbers_room(len(buffers)), given(np.array([0, at, 0, 0, 0], np.int64))
         _, _, offsets, sizes = outputs
         fixed = block.base, METADATA, HEAD_SIZE
@@ -166,10 +152,10 @@ class AsyncBuffers:
             elif which - 1 == changed:
                 forms = sound
         self._forms[process] = forms
-        return ends if isinstance(ends, list) else ends.tolist()
+        return ends
 
-    def _process(self, places: Ints | None, row: int) -> int | None:
-        place = -1 if places is None else int(places[row])
+    def _process(self, places: Ints, row: int) -> int | None:
+        place = int(places[row])
         return self._threads.all[place].process if place >= 0 else None
 
     def _place(self, process: int | None, thread: int) -> int:
@@ -181,25 +167,46 @@ class AsyncBuffers:
         return self._places.get((process, thread), -1)
 
 
-def _buffer(block: Events, offset: int, size: int, tick: int) -> _Buffer | Problem:
-    """What an event with this payload carries, or why it cannot be read; times after the event itself are wrong."""
-    start = offset - block.base + LENGTH_SIZE
-    end = start - LENGTH_SIZE + size
-    if end - start < HEAD_SIZE:
-        return _wrong(offset, "its head is incomplete")
-    version, length, _, thread, count, first_tick, last_tick = _HEAD.unpack_from(block.window, start)
-    if version != VERSION:
-        return _wrong(offset, f"its version, {version}, is not known")
-    if length != end - start or count > (length - HEAD_SIZE) // _LEAST:
-        return _wrong(offset, f"its head claims {counted(length, 'byte')} and {counted(count, 'sub-event')}")
-    if not first_tick <= last_tick <= tick:
-        return _wrong(offset, "it ends before it begins, or after it was written")
-    return _Buffer(start, end, thread, count, first_tick, last_tick)
+@frozen(eq=False)
+class _Buffers:
+    """The buffers of a block that may be sound, by their place among all: whose each is, and a row for the kernel."""
+
+    sound: Ints
+    threads: NDArray[np.uint64]
+    table: Ints
 
 
-def _wrong(offset: int, why: str) -> Problem:
+def _buffers(block: Events, offsets: Ints, sizes: Ints, ticks: Ints) -> tuple[_Buffers, list[Problem]]:
+    """What events with these payloads carry, and why others cannot be read; times after the event itself are wrong."""
+    lengths = sizes - LENGTH_SIZE
+    whole = np.flatnonzero(lengths >= HEAD_SIZE)
+    starts = offsets[whole] - block.base + LENGTH_SIZE
+    heads = pick(block.window, starts, HEAD_SIZE).view(_HEAD)
+    lengths, ticks = lengths[whole], ticks[whole]
+    counts = heads["count"].astype(np.int64)
+    known = heads["version"] == VERSION
+    fits = (heads["length"] == lengths) & (counts <= (lengths - HEAD_SIZE) // _LEAST)
+    ordered = (heads["first"] <= heads["last"]) & (heads["last"] <= ticks.view(np.uint64)) & (ticks >= 0)
+    sound = np.flatnonzero(known & fits & ordered)
+    table = np.empty((len(sound), 5), dtype=np.int64)
+    for column, values in enumerate((starts, starts + lengths, heads["first"], heads["last"], counts)):
+        table[:, column] = values[sound].view(np.int64)
+    problems = _wrong(offsets[sizes < LENGTH_SIZE + HEAD_SIZE], "its head is incomplete")
+    for at in np.flatnonzero(~(known & fits & ordered)).tolist():
+        version, length, _, _, count, *_ = heads[at].tolist()
+        why = "it ends before it begins, or after it was written"
+        if not known[at]:
+            why = f"its version, {version}, is not known"
+        elif not fits[at]:
+            why = f"its head claims {counted(length, 'byte')} and {counted(count, 'sub-event')}"
+        problems += _wrong(offsets[whole[at : at + 1]], why)
+    return _Buffers(whole[sound], heads["thread"][sound], table), problems
+
+
+def _wrong(offsets: Ints, why: str) -> list[Problem]:
     text = f"the buffer of an AsyncEvents cannot be read: {why}"
-    return Problem("bad-async-buffer", "payload", text, offset, event="AsyncEvents", impact="its sub-events")
+    wrong = partial(Problem, "bad-async-buffer", "payload", text, event="AsyncEvents", impact="its sub-events")
+    return [wrong(offset=offset) for offset in offsets.tolist()]
 
 
 def _announced(payload: bytes) -> bytes | None:
