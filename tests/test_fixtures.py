@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import clrevents
-from project_files import FIXTURES, fixture, fixtures, tool, unpacked
-from tiers import each_fixture
+from project_files import FIXTURES, fixtures, tool, unpacked
 
 LARGEST = 6 << 20
 EACH = pytest.mark.parametrize("path", fixtures(), ids=lambda p: p.name.partition(".")[0])
@@ -57,20 +56,3 @@ def test_a_path_reads_as_its_bytes_do(path: Path) -> None:
         assert packed.info.path == str(path)
         assert packed.event_counts() == plain.event_counts()
         assert list(packed.events("Method*")) == list(plain.events("Method*"))
-
-
-@each_fixture("net8-sample", "net8-linux")
-def test_a_changed_decode_would_show(path: Path) -> None:
-    """The comparison above can fail: one flipped bit in a long payload changes the digests."""
-    tools = tool("regenerate_fixtures")
-    data = bytearray(unpacked(path))
-    with clrevents.open(bytes(data)) as trace:
-        # The Linux recorder writes none of these.
-        selector = "MethodDCEndVerbose" if path != fixture("net8-linux") else "*"
-        payload = max((e.payload_bytes for e in trace.events(selector)), key=len)
-    at = bytes(data).rindex(payload)
-    data[at] ^= 1
-    before, after = tools.describe(unpacked(path)), tools.describe(bytes(data))
-    changed = {part for part in before if before[part] != after[part]}
-    assert {"sha256_of_headers_stacks_and_payload_bytes", "sha256_of_names_and_records"} <= changed
-    assert "counts" not in changed

@@ -22,7 +22,6 @@ from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodLoadVerbose_V1, ModuleLoad_V1
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
-from tiers import one_in
 
 Run = Callable[..., Result]
 
@@ -186,14 +185,6 @@ def test_columns_that_say_nothing_are_not_shown(run: Run, loads: Path) -> None:
     assert facts(result)["native total"] == "30 B"
     assert "times and IL sizes (no MethodJittingStarted events)" in result.stderr
     assert run("jit", loads, "--fail-on", "nothing").exit_code == 0
-
-
-@pytest.mark.parametrize("columns", [80, 120])
-@pytest.mark.parametrize("name", one_in(6, NAMES))
-def test_a_terminal(on_terminal: Callable[..., tuple[int, str]], name: str, columns: int) -> None:
-    code, shown = on_terminal(name, INTEROP, columns=columns)
-    assert code == 0
-    assert "coverage" in shown
 
 
 def test_conditions_decide_the_exit_code(run: Run, tmp_path: Path) -> None:

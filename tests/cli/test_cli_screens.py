@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 from unittest import mock
@@ -25,6 +26,7 @@ from clrevents.cli.output import Output
 from clrevents.cli.report_rows import ReportOptions
 from project_files import fixtures
 from screens import COLUMNS, TRACES, WIDTHS, Terminal, declared_columns, golden, screens
+from tiers import few
 
 OPTIONS: Final = ReportOptions(
     *(None,) * 4,
@@ -50,14 +52,10 @@ def test_what_columns_are_to_people() -> None:
     assert declared_columns() == COLUMNS.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("trace", "width"), [("net10-convoy", 80)])
-def test_a_screen(trace: str, width: int) -> None:
-    assert screens(trace, width) == golden(trace, width).read_text(encoding="utf-8")
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("trace", TRACES)
+@pytest.mark.parametrize(
+    ("trace", "width"),
+    few([pytest.param(*one) for one in product(TRACES, WIDTHS)], lambda *one: one == ("net10-convoy", 80)),
+)
 def test_every_screen(trace: str, width: int) -> None:
     assert screens(trace, width) == golden(trace, width).read_text(encoding="utf-8")
 

@@ -12,13 +12,11 @@ import pytest
 
 import clrevents
 from clrevents.events import (
-    JittedMethodRichDebugInfo_V0,
     JittedMethodRichDebugInfoPiece,
     RichDebugMapping,
     RichDebugSource,
     RichInlineNode,
 )
-from clrevents.reference import codec
 from clrevents.schema.registry import PRIVATE
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES
@@ -31,23 +29,6 @@ NODE, MAPPING = "<QIII", "<IIIB"
 def trace() -> Iterator[clrevents.Trace]:
     with clrevents.open(RICH, errors="strict") as opened:
         yield opened
-
-
-def test_every_real_payload_is_read_to_its_last_byte(trace: clrevents.Trace) -> None:
-    """28 methods, 44 nodes, 353 entries: the size that the event states is that of its records."""
-    found = list(trace.events("JittedMethodRichDebugInfo"))
-    assert {type(event.payload) for event in found} == {JittedMethodRichDebugInfo_V0}
-    assert not any(event.payload_tail for event in found)
-    for event in found:
-        payload = event.payload
-        assert payload.DataSize == 8 + 20 * len(payload.InlineTree) + 13 * len(payload.Mappings)
-        assert codec(type(payload)).build(payload) == event.payload_bytes
-    assert [len(event.payload.InlineTree) for event in found[:3]] == [3, 2, 1]
-    assert (len(found), sum(len(e.payload.InlineTree) for e in found), sum(len(e.payload.Mappings) for e in found)) == (
-        28,
-        44,
-        353,
-    )
 
 
 def test_the_tree_and_the_mapping_say_what_was_inlined_where(trace: clrevents.Trace) -> None:
@@ -65,26 +46,6 @@ def test_the_tree_and_the_mapping_say_what_was_inlined_where(trace: clrevents.Tr
     assert clrevents.asdict(payload)["Mappings"][-1] == {
         **{"ILOffset": 79, "Inlinee": 0, "NativeOffset": 68, "Source": RichDebugSource.StackEmpty}
     }
-
-
-def test_links_stay_within_the_tree(trace: clrevents.Trace) -> None:
-    for event in trace.events("JittedMethodRichDebugInfo"):
-        tree, mappings = event.payload.InlineTree, event.payload.Mappings
-        assert tree[0].Method == event.payload.MethodID
-        assert all(max(node.Child, node.Sibling) < len(tree) for node in tree)
-        assert all(entry.Inlinee < len(tree) for entry in mappings)
-        offsets = [entry.NativeOffset for entry in mappings]
-        assert offsets == sorted(offsets)
-
-
-def test_as_columns(trace: clrevents.Trace) -> None:
-    table = trace.table("JittedMethodRichDebugInfo")
-    records = [event.payload for event in trace.events("JittedMethodRichDebugInfo")]
-    assert [len(one) for one in table["InlineTree"]] == [len(one.InlineTree) for one in records]
-    assert [[entry["NativeOffset"] for entry in one] for one in table["Mappings"]] == [
-        [entry.NativeOffset for entry in one.Mappings] for one in records
-    ]
-    assert set(table["Data"]) == {None}
 
 
 def pieces() -> tuple[bytes, list[bytes]]:
