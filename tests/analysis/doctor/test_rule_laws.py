@@ -244,6 +244,15 @@ def kept(pinned: int) -> Facts:
     return {**rows, **{f"gc/kept/{name}": [value] for name, value in objects.items()}, "gc.count": 1}
 
 
+def begun(*spans: tuple[str, int]) -> Facts:
+    """A recording that begins with the program, whose main thread does this first, and then waits."""
+    states, took = zip(*spans, ("wait", LONG - sum(ns for _, ns in spans)), strict=True)
+    columns = {"state": list(states), "duration_ns": list(took), "thread_id": [1] * len(took)}
+    starts = [sum(took[:row]) for row in range(len(took))]
+    rows = {f"threads/intervals/{name}": values for name, values in {**columns, "start_ns": starts}.items()}
+    return {**rows, **thread("main", thread_id=1), "startup.runtime_to_program": MS}
+
+
 SIZED: Final[Mapping[str, Callable[[int], Facts]]] = {
     "gc.long_pause": lambda ns: collections(1, ns),
     "wait.process": lambda ns: waits(ns, "native", "System.Diagnostics.Process.WaitForExit(int)"),
@@ -266,6 +275,7 @@ SIZED: Final[Mapping[str, Callable[[int], Facts]]] = {
     },
     "wait.turns": lambda ns: waits(ns, "lock", "Shop.Read()", "System.Threading.ReaderWriterLockSlim.EnterReadLock"),
     "wait.polling": polling,
+    "startup.long": lambda ns: begun(("running", ns)),
 }
 """What a size is planted in, for the rules whose threshold is one."""
 

@@ -1,4 +1,4 @@
-"""Rules about the JIT: start-up that is spent compiling, and code that is generated all the time."""
+"""Rules about start-up, long or spent compiling, and about code that is generated all the time."""
 
 from __future__ import annotations
 
@@ -8,12 +8,44 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted, duration_text, share_text
-from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Remedy, Rule, Threshold, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Remedy, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.gathering.merged_stacks import is_own_name
+from clrevents.analysis.shared.samples.leaf_states import WAITING
 
 _FIRST: Final = 5 * 10**9
 _MAKING: Final = ("System.Reflection.Emit.", "System.Linq.Expressions.", "System.Text.RegularExpressions.")
 """Namespaces of what code is generated with."""
+_LITTLE: Final = 0.2
+"""So much of a start is waiting at most, and of what follows work."""
+_MOSTLY, _ALL = 0.5, 1.1
+"""Parts of the start that a method was sampled for that is to blame for it."""
+
+
+def _long_start(case: Case, limit: float) -> Verdict:
+    """How long the main thread works at first, where it waits afterwards, and for longer."""
+    if case.value("startup.runtime_to_program") is None:
+        return Unknown("the recording does not begin with the program")
+    threads, spans = case.rows("threads", "threads"), case.rows("threads", "intervals")
+    roles = zip(threads.column("thread_id").tolist(), threads.column("role").tolist(), strict=True)
+    own = np.flatnonzero(np.isin(spans.numbers("thread_id"), [thread for thread, role in roles if role == "main"]))
+    own = own[np.argsort(spans.numbers("start_ns")[own], kind="stable")]
+    took = spans.numbers("duration_ns")[own]
+    waits = np.isin(np.array(spans.column("state").take(own).tolist(), dtype=object), WAITING)
+    # Work counts for the start, and waiting against it: it ends where it has most.
+    ends = 1 + int(np.cumsum(np.where(waits, -took, took)).argmax()) if len(own) else 0
+    start = case.cells("threads", "intervals", "duration_ns", own[:ends].tolist())
+    later = took[ends:].sum()
+    title = f"the main thread was at work for the first {start.text}, and mostly waited afterwards"
+    is_start = took[:ends][waits[:ends]].sum() <= _LITTLE * start.value
+    if start.value < limit or later < start.value or not is_start or took[ends:][~waits[ends:]].sum() > _LITTLE * later:
+        return Clear("the main thread did not work for long before it waited", (start,))
+    tops = case.rows("top", "methods")
+    sampled = zip(tops.numbers("inclusive_ns").tolist(), tops.column("name").tolist(), strict=True)
+    # The innermost method of the program that had most of it, and no more.
+    parts = [one for one in sampled if is_own_name(one[1]) and _MOSTLY <= one[0] / start.value <= _ALL]
+    culprit = min(parts, default=(0, None))[1]
+    nameless = "no method of the program took most of it"
+    return Ailment(title, start, (start,), case.share(start.value), culprit, nameless=nameless)
 
 
 def _startup(case: Case, limit: float) -> Verdict:
@@ -101,6 +133,19 @@ RULES: Final = (
         "jit {file} --table compilations --sort compile_ns {span}",
         _startup,
         remedies=(MADE,),
+    ),
+    Rule(
+        "startup.long",
+        "Does the program work for long before it is ready?",
+        ("threads.threads", "top.total"),
+        Threshold(0.05, "5 % of the time, and 1 s", "our judgement", ((WINDOW, 0.05),), 1_000_000_000),
+        "Until then it answers nobody, and each new instance takes as long.",
+        "Do only what the first request needs: look up and load the rest when it is asked for, or keep the result.",
+        "the program has done its work by then.",
+        "threads {file} --table intervals",
+        _long_start,
+        "sample",
+        also=("startup",),
     ),
     Rule(
         "jit.churn",
