@@ -1,4 +1,4 @@
-"""Rules about start-up, long or spent compiling, and about code that is generated all the time."""
+"""Rules about start-up and the JIT: starts that are long or spent compiling, and code that is made all the time."""
 
 from __future__ import annotations
 
