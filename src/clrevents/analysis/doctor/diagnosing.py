@@ -18,7 +18,7 @@ from clrevents._util.version import __version__
 from clrevents._util.words import amount_text, unknown
 from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding
 from clrevents.analysis.doctor.program import sentences
-from clrevents.analysis.doctor.rule import NO_KINDS, TRACE, Ailment, Case, Clear, Rule, Unknown, Verdict
+from clrevents.analysis.doctor.rule import NO_KINDS, TRACE, UNREAD, Ailment, Case, Clear, Rule, Unknown, Verdict
 from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
@@ -36,7 +36,7 @@ BROKEN: Final = "broken-event-source"
 QUESTION: Final = "What is wrong with this program?"
 _PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {"gc": {"callers": True, "hints": True, "kept": True}}
 """What rules want to know beyond what a report says by itself."""
-_UNREAD: Final[Mapping[str, Mapping[str, Any]]] = {"startup": {"raw": True}, "jit": {"raw": True}}
+_UNNAMED: Final[Mapping[str, Mapping[str, Any]]] = {"startup": {"raw": True}, "jit": {"raw": True}}
 """What they do not want to know: how C# writes the names of all that was loaded."""
 _UNITS: Final = ("ns", "bytes", "count")
 _LITTLE: Final = 0.1
@@ -69,9 +69,14 @@ def asked_of(rules: Sequence[Rule], kinds: SeenKinds | None = None) -> list[Aske
     names = dict.fromkeys(report for rule in able for report in rule.reports)
     known = [name for name in names if kinds is None or coverage(needs_of(name), kinds) != "none"]
     # One at least: it says which part of which trace was asked about.
+    reports = ((one, one.declaration.name) for one in asked(known or ("gc",)))
     return [
-        attrs.evolve(one, parameters=attrs.evolve(one.parameters, **_UNREAD.get(one.declaration.name, {})))
-        for one in asked(known or ("gc",))
+        attrs.evolve(
+            one,
+            parameters=attrs.evolve(one.parameters, **_UNNAMED.get(name, {})),
+            unread=UNREAD.get(name, frozenset()),
+        )
+        for one, name in reports
     ]
 
 

@@ -102,6 +102,12 @@ LEAST_EVENTS: Final[Mapping[str, int]] = {"gc.count": 4}
 """How many events each thing has at least that a metric counts, where that is more than one: a collection has its
 start, its end, what the heaps are like, and a suspension."""
 _UNASKED: Final = Metric(None, "count", reason="not recorded")
+UNREAD: Final[Mapping[str, frozenset[str]]] = {
+    "jit": frozenset(("methods", "tiers")),
+    "threads": frozenset(("intervals",)),
+    "startup": frozenset(("compilations", "loads", "lookups")),
+}
+"""Tables that no rule reads, and that take long to make: they are not made for rules."""
 NO_KINDS: Final = SeenKinds()
 """Where every report was asked."""
 
@@ -163,6 +169,7 @@ class Case:
 
     def rows(self, report: str, table: str) -> ReportTable[Any]:
         """A table of a report."""
+        assert table not in UNREAD.get(report, ()), f"{report}/{table} is not made for rules: see UNREAD"
         if self._asked(report):
             return self.answers[report].table(table)
         return ReportTable.empty(next(t.row_class for t in find_report(report).answer.tables() if t.name == table))

@@ -125,6 +125,8 @@ class Context:
     """How many events that the report asks for could not be used, by `Provider/Event`: they are described otherwise, or
     damaged."""
     stopped: Callable[[], int]
+    unread: frozenset[str]
+    """Tables that whoever asks does not read."""
 
     @property
     def _join(self) -> JoinedRun | None:
@@ -281,7 +283,7 @@ class Context:
         left_out: Sequence[Note] = (),
         occurred: Collection[str] = (),
         sample_ns: int | None = None,
-        **tables: ReportTable[object],
+        **given: ReportTable[object] | Callable[[], ReportTable[object]],
     ) -> T:
         """The answer, with everything the framework knows about it: coverage, what was not recorded, losses, damage.
 
@@ -290,8 +292,9 @@ class Context:
         of event shows them. `cannot` says why the trace has no data, if needs do not. `left_out` says
         which part of it the answer does not cover. `occurred` are metrics of whose things the trace has some, in the
         window or not: their 0 is one, whatever was not recorded. `sample_ns` is how much of the
-        times one sample tells at the most, where that is known.
+        times one sample tells at the most, where that is known. What makes a table is called if anybody reads it.
         """
+        tables = self._made(answer_class, given)
         needs = [need for need in (*self.needs, *lacking) if need.what not in seen]
         unknown = {need.what for need in needs if met(need, self.kinds) == "unknown"}
         nothing = any(need.essential and need.what in unknown for need in needs)
@@ -318,6 +321,21 @@ class Context:
             notes=(*filter(None, [cannot]), *missing, *ranges.notes(), *notes, *left_out),
             **ranged,
         )
+
+    def _made(
+        self, answer_class: type[T], given: Mapping[str, ReportTable[object] | Callable[[], ReportTable[object]]]
+    ) -> dict[str, ReportTable[object]]:
+        """The tables; one that nobody reads is empty, unless metrics may have bounds by its rows."""
+        unread = frozenset() if self._holey or self.troubles.gaps else self.unread
+        row_classes = {declared.name: declared.row_class for declared in answer_class.tables()}
+        return {
+            name: one
+            if isinstance(one, ReportTable)
+            else ReportTable.empty(row_classes[name])
+            if name in unread
+            else one()
+            for name, one in given.items()
+        }
 
     def touched(self, thread_id: int | None = None, since_ns: int | None = None) -> bool:
         """Whether an event may be missing in the window: of this thread, or of any.

@@ -223,10 +223,11 @@ PROCESSES: Final = 100
 
 @frozen
 class Asked:
-    """One report with its parameters."""
+    """One report with its parameters, and its tables that nobody reads then."""
 
     declaration: AnyReport
     parameters: Any
+    unread: frozenset[str] = frozenset()
 
 
 @frozen(eq=False)
@@ -481,6 +482,7 @@ class ReportReading:
             thread_names=known.thread_names,
             unfit=unfit,
             stopped=known.stopped_ns,
+            unread=one.unread,
         )
 
 

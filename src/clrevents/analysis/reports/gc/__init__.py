@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -68,6 +68,9 @@ from clrevents.analysis.reports.gc.gc_rows import (
 )
 from clrevents.analysis.shared.events.gc_suspensions import STEPS, SUSPENDING, Suspensions
 from clrevents.analysis.shared.samples.leaf_states import is_artefact
+
+if TYPE_CHECKING:
+    from clrevents.symbols.methods import Method
 
 SAMPLE: Final = "sample/ThreadSample"
 SLOWEST: Final = 20
@@ -439,8 +442,8 @@ class GcCollector(KeepingCollector[GcReport]):
     def finish(self, context: Context) -> GcReport:
         """Give the answer."""
         rows = self._kept.all(self.selectors, context.nothing)
-        named = _namer(context, lambda frame: frame.namespace != "System.GC")
-        own = _namer(context, lambda frame: is_own_name(frame.label))
+        named = _namer(context, lambda method: method.namespace != "System.GC")
+        own = _namer(context, lambda method: is_own_name(method.display))
         requesters = (named, own) if self._callers else (_nobody, _nobody)
         runtimes, others_left_out = by_runtime(rows, _EVENTS)
         built = [Built(context, runtime, *requesters) for runtime in runtimes]
@@ -500,21 +503,21 @@ def _inside(context: Context, rows: Gathered) -> Gathered:
     return rows.only(np.flatnonzero(context.window.holds(rows.numbers("time_ns"))))
 
 
-def _namer(context: Context, fits: Callable[[Any], bool]) -> Callable[[int, int], str | None]:
+def _namer(context: Context, fits: Callable[[Method], bool]) -> Callable[[int, int], str | None]:
     """Names the innermost method of a stack that fits and is no artefact of sampling."""
     known: dict[tuple[int, int], str | None] = {}
-    # Frames are known for as long as they stay the same, by the very tuple of addresses.
-    named_stacks: dict[int, tuple[int, ...]] = {}
+    methods = context.methods
 
     def named(stack: int, time_ns: int) -> str | None:
         if stack <= 0:
             return None
         if (stack, time_ns) not in known:
-            if stack not in named_stacks:
-                named_stacks[stack] = context.stacks.of_event(stack)
-            frames = context.methods.frames(named_stacks[stack], time_ns, context.process_id)
-            labels = (f.label for f in frames if f.name and fits(f) and not is_artefact(f.label))
-            known[stack, time_ns] = next(labels, None)
+            addresses = np.array(context.stacks.of_event(stack), dtype=np.uint64)
+            places, _ = methods.find(addresses, np.full(len(addresses), time_ns, np.int64), context.process_id)
+            # Of methods, not of frames: those have places in IL, for which all maps are read.
+            found = (methods[place] for place in places.tolist() if place >= 0)
+            names = (m.display for m in found if m.name and fits(m) and not is_artefact(m.display))
+            known[stack, time_ns] = next(names, None)
         return known[stack, time_ns]
 
     return named

@@ -447,9 +447,9 @@ class JitCollector(Collector[JitReport]):
             JitReport,
             facts=JitFacts(tiering=settings(rows), background_by=_background_by(compiled)),
             metrics={name: _metric(context, name, value, compiled) for name, value in numbers.items()},
-            methods=sums.methods(self._asked.never_tiered_up),
+            methods=lambda: sums.methods(self._asked.never_tiered_up),
             compilations=listed,
-            tiers=sums.tiers(),
+            tiers=sums.tiers,
             threads=sums.threads(),
             decisions=context.table(JitDecision, decisions.columns(window)),
         )

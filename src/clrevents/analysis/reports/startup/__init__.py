@@ -6,7 +6,9 @@ the columns of all its events until the end, because only then is it known where
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
+from itertools import compress
 from typing import Any, Final
 
 import attrs
@@ -28,7 +30,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.report_table import row as table_row
-from clrevents.analysis.gathering.groups import Gathered, Ints, held_at, nulled
+from clrevents.analysis.gathering.groups import Gathered, held_at, nulled
 from clrevents.analysis.reports.startup.course import (
     BEGINS,
     KEPT,
@@ -187,17 +189,17 @@ def compilation_table(start: Start) -> ReportTable[StartupCompilation]:
     return start.context.table(
         StartupCompilation,
         {
-            "method": start.compiled,
+            "method": start.compiled(spans),
             "module": [start.modules.name(module) for module in spans.either("ModuleID").tolist()],
             "compile_ns": nulled(spans.high_ns - spans.low_ns, spans.closed),
             "tier": [tier_name(flag) if end else None for flag, end in tiers],
-            "precompiled": precompiled(start, spans, bits),
+            "precompiled": precompiled(start, spans),
             **start.times(spans, start.owned[0]),
         },
     )
 
 
-def precompiled(start: Start, spans: EventSpans, bits: Ints) -> list[str | None]:
+def precompiled(start: Start, spans: EventSpans) -> list[str | None]:
     """What became of the compiled methods' precompiled code."""
     lookups = start.rows[LOOKUPS]
     looked: dict[int, list[tuple[int, bool]]] = {}
@@ -205,9 +207,8 @@ def precompiled(start: Start, spans: EventSpans, bits: Ints) -> list[str | None]
     for method, code, place in zip(*values, lookups.places.tolist(), strict=True):
         looked.setdefault(method, []).append((place, code != 0))
     outcomes: list[str | None] = []
-    for method, flag, place in zip(
-        spans.either("MethodID").tolist(), bits.tolist(), spans.high_place.tolist(), strict=True
-    ):
+    columns = spans.either("MethodID"), spans.at_end("MethodFlags").astype(np.int64), spans.high_place
+    for method, flag, place in zip(*(values.tolist() for values in columns), strict=True):
         before = [hit for at, hit in looked.get(method, ()) if at <= place]
         if flag & _REJECTED:
             outcomes.append("rejected")
@@ -301,40 +302,35 @@ def startup_answer(start: Start) -> StartupReport:
     moments = start.moments
     times = [moment.time_ns for moment in moments]
     since = [None if start.started_ns is None else time - start.started_ns for time in times]
-    tables: dict[str, ReportTable[object]] = {
-        "moments": context.table(
-            StartupMoment,
-            {
-                "moment": [moment.moment for moment in moments],
-                "time_ns": times,
-                "since_start_ns": since,
-                "evidence": [moment.evidence for moment in moments],
-                "event": [moment.event for moment in moments],
-                "what": [moment.what for moment in moments],
-            },
-        ),
-        "compilations": compilation_table(start),
-        "loads": load_table(start),
-        "types": type_table(start),
-        "lookups": lookup_table(start),
-    }
+    shown_moments = context.table(
+        StartupMoment,
+        {
+            "moment": [moment.moment for moment in moments],
+            "time_ns": times,
+            "since_start_ns": since,
+            "evidence": [moment.evidence for moment in moments],
+            "event": [moment.event for moment in moments],
+            "what": [moment.what for moment in moments],
+        },
+    )
+    types = type_table(start)
     report: StartupReport = context.answer(
         StartupReport,
         facts=_facts_of(start),
-        metrics=_metrics_of(start, tables),
+        metrics=_metrics_of(start, types),
         notes=_notes_of(start) if start.launched else (),
         cannot=None if start.launched else _not_launched(start),
-        moments=tables["moments"],
-        compilations=tables["compilations"],
-        loads=tables["loads"],
-        types=tables["types"],
-        lookups=tables["lookups"],
+        moments=shown_moments,
+        compilations=partial(compilation_table, start),
+        loads=partial(load_table, start),
+        types=types,
+        lookups=partial(lookup_table, start),
     )
     if not start.launched or report.coverage != "none":
         return report
     # That the runtime's own library was loaded proves as much as its word that it started.
-    partial: dict[str, Any] = {"coverage": "partial"}
-    return attrs.evolve(report, **partial)
+    proven: dict[str, Any] = {"coverage": "partial"}
+    return attrs.evolve(report, **proven)
 
 
 def _facts_of(start: Start) -> StartupFacts:
@@ -359,7 +355,7 @@ def _facts_of(start: Start) -> StartupFacts:
     )
 
 
-def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | float | Metric | None]:
+def _metrics_of(start: Start, types: ReportTable[LoadedType]) -> dict[str, int | float | Metric | None]:
     """All numbers; null where their events are missing."""
     window, end = start.context.window, start.until[1]
     metrics: dict[str, int | float | Metric | None] = {
@@ -380,18 +376,17 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
             before = int(owned.within(window.low, min(window.high, start.main_ns)).sum())
             metrics[f"{kind}_to_main"] = _most(start, f"{kind}_to_main", before, alone and start.main.exact)
         metrics[f"{kind}_count"] = int(start.begun(spans).sum()) if known else None
-    words = tables["compilations"].column("precompiled").tolist()
-    begun = start.context.begun(tables["compilations"]).tolist()
+    compiled = start.spans[0]
+    words = list(compress(precompiled(start, compiled), start.begun(compiled).tolist()))
     for word in ("missed", "rejected"):
-        count = sum(own == word for own, begins in zip(words, begun, strict=True) if begins)
         known = start.launched and _tells(start, "jit") and (word == "rejected" or _tells(start, "lookup"))
-        metrics[f"jit_{word}"] = count if known else None
+        metrics[f"jit_{word}"] = words.count(word) if known else None
     looked = start.spans[3]
     ended, hit = looked.ended, looked.at_end("EntryPoint") != 0
     known = start.launched and _tells(start, "lookup")
     metrics["lookups_found"] = int((start.begun(looked) & ended & hit).sum()) if known else None
     metrics["lookups_missed"] = int((start.begun(looked) & ended & ~hit).sum()) if known else None
-    metrics["types"] = len(tables["types"]) if start.launched and _tells(start, "type_load") else None
+    metrics["types"] = len(types) if start.launched and _tells(start, "type_load") else None
     if start.until[0] != "tiering_resumed":
         # Whether start-up was over then is unknown: later, or, at the end of the trace, long before.
         least = start.until[0] != "end_of_trace"

@@ -28,7 +28,8 @@ from clrevents.analysis.shared.events.event_spans import EventSpans, compilation
 from clrevents.symbols.display_names import display_name, raw_name
 from clrevents.symbols.modules import CORE
 
-_METHOD: Final = ("time_ns", "thread_id", "MethodID", "MethodNamespace", "MethodName", "MethodSignature")
+_TEXTS: Final = ("MethodNamespace", "MethodName", "MethodSignature")
+_METHOD: Final = ("time_ns", "thread_id", "MethodID", *_TEXTS)
 _MODULE: Final = ("time_ns", "ModuleID", "AssemblyID", "ModuleFlags", "ModuleILPath")
 _IDENTITY: Final = ("time_ns", "AssemblyID", "FullyQualifiedAssemblyName")
 _ASSEMBLY: Final = ("AssemblyName", "AssemblyPath", "RequestingAssembly")
@@ -74,7 +75,7 @@ def first_text(rows: Gathered, name: str) -> str | None:
 
 
 def method_texts(rows: Gathered) -> list[tuple[str, str, str]]:
-    columns = (rows.column(name).tolist() for name in ("MethodNamespace", "MethodName", "MethodSignature"))
+    columns = (rows.column(name).tolist() for name in _TEXTS)
     return list(zip(*columns, strict=True))
 
 
@@ -241,7 +242,8 @@ class Start:
         jit, main = self.spans[0], self.main
         if len(jit):
             event = "MethodJittingStarted" if jit.begin[0] != NONE else "MethodLoadVerbose"
-            moments.append(Moment("first_compilation", int(jit.low_ns[0]), "event", event, self.compiled[0]))
+            (method,) = self.compiled(jit.only(np.zeros(1, dtype=np.int64)))
+            moments.append(Moment("first_compilation", int(jit.low_ns[0]), "event", event, method))
         moments += self._program_loaded()
         if main is not None:
             shown = self.name(*main.name)
@@ -301,14 +303,12 @@ class Start:
         for line in loads[:1].tolist():
             yield Moment("program_loaded", int(loaded.numbers("time_ns")[line]), evidence, "ModuleLoad", wanted)
 
-    @cached_property
-    def compiled(self) -> list[str]:
-        """The names of the methods that were compiled."""
-        spans = self.spans[0]
-        begins, verbose = self.rows[BEGINS], self.rows[VERBOSE]
-        begun, loaded = method_texts(begins), method_texts(verbose)
-        texts = []
-        for begin, end in zip(spans.begin.tolist(), (spans.end - len(self.rows[LOADS[0]])).tolist(), strict=True):
-            known = begin != NONE or end >= 0
-            texts.append((begun[begin] if begin != NONE else loaded[end]) if known else ("", "", ""))
+    def compiled(self, spans: EventSpans) -> list[str]:
+        """The names of the methods that were compiled in these."""
+        verbose = spans.end - len(self.rows[LOADS[0]])
+        alone = ~spans.begun & (verbose >= 0)
+        begun = iter(method_texts(self.rows[BEGINS].only(spans.begin[spans.begun], _TEXTS)))
+        loaded = iter(method_texts(self.rows[VERBOSE].only(verbose[alone], _TEXTS)))
+        sources = zip(spans.begun.tolist(), alone.tolist(), strict=True)
+        texts = [next(begun) if begin else next(loaded) if load else ("", "", "") for begin, load in sources]
         return [self.name(*text) for text in texts]

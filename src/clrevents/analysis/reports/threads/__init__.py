@@ -199,8 +199,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         reasoned = set(KERNEL_TELLS) if seen_states & (set(KERNEL_TELLS) - always) else always
         reasoned |= {state for need, state in _BY_EVENTS.items() if need not in context.unknown}
         untold = [state for state in STATES if state not in seen_states and state not in reasoned]
-        intervals = context.table(ThreadInterval, interval_columns(lives))
-        states = state_table(context, intervals)
+        states = state_table(context, lives)
         totals = dict(zip(states.column("state").tolist(), states.column("total_ns").tolist(), strict=True))
         metrics: dict[str, int | Metric | None] = {
             f"{state}_total": None
@@ -222,7 +221,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
             threads=threads,
             roles=role_table(context, threads),
             states=states,
-            intervals=intervals,
+            intervals=lambda: context.table(ThreadInterval, interval_columns(lives)),
         )
 
     def _role(self, trail: ThreadTrail, life: ThreadLife, by_kernel: str) -> str:
@@ -243,8 +242,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
     ) -> ThreadsReport:
         listed = {thread: trail.listed for thread, trail in trails.items()}
         columns = thread_columns(lives, roles, listed, context.thread_names, context.window)
-        intervals = context.table(ThreadInterval, interval_columns(lives))
-        states = state_table(context, intervals)
+        states = state_table(context, lives)
         totals = dict(zip(states.column("state").tolist(), states.column("total_ns").tolist(), strict=True))
         # Where .NET 8 waits for a lock, its caller is the innermost frame: no lock seen is then no proof.
         seen = {piece.doing.state for life in lives for piece in life.pieces}
@@ -332,7 +330,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
             threads=threads,
             roles=by_role,
             states=states,
-            intervals=intervals,
+            intervals=lambda: context.table(ThreadInterval, interval_columns(lives)),
         )
 
     def _vague(self, context: Context, gaps_ns: int, seen: Set[str]) -> tuple[Set[str], Set[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import nulled
 from clrevents.analysis.reports.threads.lives import ThreadLife
-from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, WAITING
+from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, WAITING, ThreadState
 
 
 def _time(what: str, importance: int = 2) -> Any:
@@ -369,17 +370,22 @@ def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable
     return context.table(RoleRow, columns)
 
 
-def state_table(context: Context, intervals: ReportTable[ThreadInterval]) -> ReportTable[StateRow]:
+def state_table(context: Context, lives: Sequence[ThreadLife]) -> ReportTable[StateRow]:
     """The intervals of the window by state, most time first; states that do not occur have no row."""
-    states = np.array(intervals.column("state").tolist(), dtype=object)
-    took, threads = context.overlap(intervals), intervals.numbers("thread_id")
-    whole = int(took.sum())
+    spans: dict[ThreadState, list[tuple[int, int, int]]] = {state: [] for state in STATES}
+    for life in lives:
+        for piece in life.pieces:
+            spans[piece.doing.state].append((piece.start, piece.end, life.thread_id))
     rows = []
-    for state in STATES:
-        of_state = states == state
-        if of_state.any():
-            rows.append((state, int(took[of_state].sum()), len(set(threads[of_state].tolist())), int(of_state.sum())))
+    for state, of_state in spans.items():
+        starts, ends = (np.array([span[edge] for span in of_state], dtype=np.int64) for edge in (0, 1))
+        inside = context.window.meets(starts, ends)
+        if inside.any():
+            took = int(context.window.overlap(starts, ends).sum())
+            threads = {span[2] for span in compress(of_state, inside.tolist())}
+            rows.append((state, took, len(threads), int(inside.sum())))
     rows.sort(key=lambda row: -row[1])
+    whole = sum(row[1] for row in rows)
     return context.table(
         StateRow,
         {
