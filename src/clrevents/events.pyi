@@ -17,8 +17,8 @@ from clrevents.schema.events.interop import ILStubCacheHit_V0 as ILStubCacheHit_
 from clrevents.schema.events.jit import JitInstrumentationDataVerbose_V0 as JitInstrumentationDataVerbose_V0, JitInstrumentationData_V0 as JitInstrumentationData_V0, MethodJitInliningFailedAnsi_V0 as MethodJitInliningFailedAnsi_V0, MethodJitInliningFailed_V0 as MethodJitInliningFailed_V0, MethodJitInliningSucceeded_V0 as MethodJitInliningSucceeded_V0, MethodJitTailCallFailedAnsi_V0 as MethodJitTailCallFailedAnsi_V0, MethodJitTailCallFailed_V0 as MethodJitTailCallFailed_V0, MethodJitTailCallSucceeded_V0 as MethodJitTailCallSucceeded_V0, TailCallType as TailCallType
 from clrevents.schema.events.messages import CodeSymbols_V0 as CodeSymbols_V0, EventSource_V0 as EventSource_V0, ProfilerMessage_V0 as ProfilerMessage_V0
 from clrevents.schema.events.method import MethodDetails_V0 as MethodDetails_V0, MethodJitMemoryAllocatedForCode_V0 as MethodJitMemoryAllocatedForCode_V0, MethodJittingStarted_V0 as MethodJittingStarted_V0
-from clrevents.schema.events.mono_execution import MonoExceptionClauseType as MonoExceptionClauseType, MonoJitCodeBufferType as MonoJitCodeBufferType, MonoProfilerExceptionClause_V0 as MonoProfilerExceptionClause_V0, MonoProfilerExceptionThrow_V0 as MonoProfilerExceptionThrow_V0, MonoProfilerJitChunkCreated_V0 as MonoProfilerJitChunkCreated_V0, MonoProfilerJitChunkDestroyed_V0 as MonoProfilerJitChunkDestroyed_V0, MonoProfilerJitCodeBuffer_V0 as MonoProfilerJitCodeBuffer_V0, MonoProfilerJitDoneValue as MonoProfilerJitDoneValue, MonoProfilerJitDoneVerbose_V0 as MonoProfilerJitDoneVerbose_V0, MonoProfilerJitDone_V0 as MonoProfilerJitDone_V0, MonoProfilerJitDone_V1 as MonoProfilerJitDone_V1, MonoProfilerMonitorAcquired_V0 as MonoProfilerMonitorAcquired_V0, MonoProfilerMonitorContention_V0 as MonoProfilerMonitorContention_V0, MonoProfilerMonitorFailed_V0 as MonoProfilerMonitorFailed_V0, MonoProfilerThreadName_V0 as MonoProfilerThreadName_V0, MonoProfilerThreadStopping_V0 as MonoProfilerThreadStopping_V0
-from clrevents.schema.events.mono_gc import MonoGCEventType as MonoGCEventType, MonoGCHandleType as MonoGCHandleType, MonoGCRootType as MonoGCRootType, MonoProfilerGCAllocation_V0 as MonoProfilerGCAllocation_V0, MonoProfilerGCEvent_V0 as MonoProfilerGCEvent_V0, MonoProfilerGCFinalizedObject_V0 as MonoProfilerGCFinalizedObject_V0, MonoProfilerGCFinalizingObject_V0 as MonoProfilerGCFinalizingObject_V0, MonoProfilerGCHandleCreated_V0 as MonoProfilerGCHandleCreated_V0, MonoProfilerGCHandleDeleted_V0 as MonoProfilerGCHandleDeleted_V0, MonoProfilerGCHeapDumpObjectReferenceValue as MonoProfilerGCHeapDumpObjectReferenceValue, MonoProfilerGCHeapDumpObjectReference_V0 as MonoProfilerGCHeapDumpObjectReference_V0, MonoProfilerGCHeapDumpStart_V0 as MonoProfilerGCHeapDumpStart_V0, MonoProfilerGCHeapDumpStop_V0 as MonoProfilerGCHeapDumpStop_V0, MonoProfilerGCHeapDumpVTableClassReference_V0 as MonoProfilerGCHeapDumpVTableClassReference_V0, MonoProfilerGCMovesValue as MonoProfilerGCMovesValue, MonoProfilerGCMoves_V0 as MonoProfilerGCMoves_V0, MonoProfilerGCResize_V0 as MonoProfilerGCResize_V0, MonoProfilerGCRootRegister_V0 as MonoProfilerGCRootRegister_V0, MonoProfilerGCRootUnregister_V0 as MonoProfilerGCRootUnregister_V0, MonoProfilerGCRootsValue as MonoProfilerGCRootsValue, MonoProfilerGCRoots_V0 as MonoProfilerGCRoots_V0
+from clrevents.schema.events.mono_execution import MonoExceptionClauseType as MonoExceptionClauseType, MonoJitCodeBufferType as MonoJitCodeBufferType, MonoProfilerExceptionClause_V0 as MonoProfilerExceptionClause_V0, MonoProfilerExceptionThrow_V0 as MonoProfilerExceptionThrow_V0, MonoProfilerJitChunkCreated_V0 as MonoProfilerJitChunkCreated_V0, MonoProfilerJitChunkDestroyed_V0 as MonoProfilerJitChunkDestroyed_V0, MonoProfilerJitCodeBuffer_V0 as MonoProfilerJitCodeBuffer_V0, MonoProfilerJitDoneValue as MonoProfilerJitDoneValue, MonoProfilerJitDoneVerbose_V0 as MonoProfilerJitDoneVerbose_V0, MonoProfilerJitDone_V0 as MonoProfilerJitDone_V0, MonoProfilerJitDone_V1 as MonoProfilerJitDone_V1, MonoProfilerThreadName_V0 as MonoProfilerThreadName_V0
+from clrevents.schema.events.mono_gc import MonoGCEventType as MonoGCEventType, MonoGCHandleType as MonoGCHandleType, MonoGCRootType as MonoGCRootType, MonoProfilerGCAllocation_V0 as MonoProfilerGCAllocation_V0, MonoProfilerGCEvent_V0 as MonoProfilerGCEvent_V0, MonoProfilerGCHandleCreated_V0 as MonoProfilerGCHandleCreated_V0, MonoProfilerGCHandleDeleted_V0 as MonoProfilerGCHandleDeleted_V0, MonoProfilerGCHeapDumpObjectReferenceValue as MonoProfilerGCHeapDumpObjectReferenceValue, MonoProfilerGCHeapDumpObjectReference_V0 as MonoProfilerGCHeapDumpObjectReference_V0, MonoProfilerGCHeapDumpStart_V0 as MonoProfilerGCHeapDumpStart_V0, MonoProfilerGCHeapDumpStop_V0 as MonoProfilerGCHeapDumpStop_V0, MonoProfilerGCHeapDumpVTableClassReference_V0 as MonoProfilerGCHeapDumpVTableClassReference_V0, MonoProfilerGCMovesValue as MonoProfilerGCMovesValue, MonoProfilerGCMoves_V0 as MonoProfilerGCMoves_V0, MonoProfilerGCResize_V0 as MonoProfilerGCResize_V0, MonoProfilerGCRootRegister_V0 as MonoProfilerGCRootRegister_V0, MonoProfilerGCRootUnregister_V0 as MonoProfilerGCRootUnregister_V0, MonoProfilerGCRootsValue as MonoProfilerGCRootsValue, MonoProfilerGCRoots_V0 as MonoProfilerGCRoots_V0
 from clrevents.schema.events.mono_loader import MonoProfilerAppDomainName_V0 as MonoProfilerAppDomainName_V0, MonoProfilerClassLoadedValue as MonoProfilerClassLoadedValue, MonoProfilerClassLoaded_V0 as MonoProfilerClassLoaded_V0, MonoProfilerClassLoaded_V1 as MonoProfilerClassLoaded_V1
 from clrevents.schema.events.perf_track import ExecutionCheckpointDCEnd_V0 as ExecutionCheckpointDCEnd_V0, ExecutionCheckpoint_V0 as ExecutionCheckpoint_V0, ModuleRangeIBCType as ModuleRangeIBCType, ModuleRangeLoadPrivate_V0 as ModuleRangeLoadPrivate_V0, ModuleRangeLoad_V0 as ModuleRangeLoad_V0, ModuleRangeSectionType as ModuleRangeSectionType, PrvModuleRangeType as PrvModuleRangeType
 from clrevents.schema.events.private_gc import BGC1stSweepEnd_V0 as BGC1stSweepEnd_V0, BGCDrainMark_V0 as BGCDrainMark_V0, BGCOverflow_V0 as BGCOverflow_V0, BGCOverflow_V1 as BGCOverflow_V1, BGCRevisit_V0 as BGCRevisit_V0, GCDecision_V0 as GCDecision_V0, GCFullNotify_V0 as GCFullNotify_V0, GCOptimized_V0 as GCOptimized_V0, GCSettings_V0 as GCSettings_V0, PinPlugAtGCTime_V0 as PinPlugAtGCTime_V0, PrvDestroyGCHandle_V0 as PrvDestroyGCHandle_V0, PrvFinalizeObject_V0 as PrvFinalizeObject_V0, PrvGCGlobalHeapHistory_V0 as PrvGCGlobalHeapHistory_V0, PrvGCJoin_V0 as PrvGCJoin_V0, PrvGCJoin_V1 as PrvGCJoin_V1, PrvGCPerHeapHistory_V1 as PrvGCPerHeapHistory_V1, PrvGCPerHeapHistory_V2 as PrvGCPerHeapHistory_V2, PrvSetGCHandle_V0 as PrvSetGCHandle_V0
@@ -28,10 +28,10 @@ from clrevents.schema.events.recorder import EventsFiltered_V0 as EventsFiltered
 from clrevents.schema.events.rundown_marks import GCSettingsRundown_V0 as GCSettingsRundown_V0
 from clrevents.schema.events.runtime_info import RuntimeInformationDCStart_V0 as RuntimeInformationDCStart_V0, RuntimeInformationStart_V0 as RuntimeInformationStart_V0, RuntimeSku as RuntimeSku, StartupFlags as StartupFlags, StartupMode as StartupMode
 from clrevents.schema.events.thread_pool import ThreadPoolDequeue_V0 as ThreadPoolDequeue_V0, ThreadPoolEnqueue_V0 as ThreadPoolEnqueue_V0, ThreadPoolIODequeue_V0 as ThreadPoolIODequeue_V0, ThreadPoolIOEnqueue_V0 as ThreadPoolIOEnqueue_V0, ThreadPoolIOPack_V0 as ThreadPoolIOPack_V0, ThreadPoolMinMaxThreads_V0 as ThreadPoolMinMaxThreads_V0, ThreadPoolWorkerThreadAdjustmentAdjustment_V0 as ThreadPoolWorkerThreadAdjustmentAdjustment_V0, ThreadPoolWorkerThreadAdjustmentSample_V0 as ThreadPoolWorkerThreadAdjustmentSample_V0, ThreadPoolWorkerThreadAdjustmentStats_V0 as ThreadPoolWorkerThreadAdjustmentStats_V0, ThreadPoolWorkingThreadCount_V0 as ThreadPoolWorkingThreadCount_V0, ThreadpoolSuspensionResumeThread_V0 as ThreadpoolSuspensionResumeThread_V0, ThreadpoolSuspensionSuspendThread_V0 as ThreadpoolSuspensionSuspendThread_V0
-from clrevents.schema.events.threads import ThreadCreating_V0 as ThreadCreating_V0, ThreadRunning_V0 as ThreadRunning_V0, WaitHandleWaitSource as WaitHandleWaitSource, WaitHandleWaitStart_V0 as WaitHandleWaitStart_V0, WaitHandleWaitStop_V0 as WaitHandleWaitStop_V0, YieldProcessorMeasurement_V0 as YieldProcessorMeasurement_V0
+from clrevents.schema.events.threads import WaitHandleWaitSource as WaitHandleWaitSource, WaitHandleWaitStart_V0 as WaitHandleWaitStart_V0, WaitHandleWaitStop_V0 as WaitHandleWaitStop_V0, YieldProcessorMeasurement_V0 as YieldProcessorMeasurement_V0
 from clrevents.schema.events.tiering import R2RGetEntryPointStart_V0 as R2RGetEntryPointStart_V0, R2RGetEntryPoint_V0 as R2RGetEntryPoint_V0, R2RGetEntryPoint_V1 as R2RGetEntryPoint_V1, TieredCompilationBackgroundJitStart_V0 as TieredCompilationBackgroundJitStart_V0, TieredCompilationBackgroundJitStop_V0 as TieredCompilationBackgroundJitStop_V0, TieredCompilationPause_V0 as TieredCompilationPause_V0, TieredCompilationResume_V0 as TieredCompilationResume_V0, TieredCompilationSettingsDCStart_V0 as TieredCompilationSettingsDCStart_V0, TieredCompilationSettings_V0 as TieredCompilationSettings_V0
 from clrevents.schema.events.types import BulkTypeValue as BulkTypeValue, BulkType_V0 as BulkType_V0, TypeFlags as TypeFlags, TypeLoadStart_V0 as TypeLoadStart_V0, TypeLoadStop_V0 as TypeLoadStop_V0
-from clrevents.schema.events.universal import ExistingProcess_V0 as ExistingProcess_V0, ProcessCreate_V0 as ProcessCreate_V0, ProcessExit_V0 as ProcessExit_V0, ProcessMappingHead as ProcessMappingHead, ProcessMappingMetadata_V0 as ProcessMappingMetadata_V0, ProcessMappingWithMetadata as ProcessMappingWithMetadata, ProcessMapping_V0 as ProcessMapping_V0, ProcessSymbol_V0 as ProcessSymbol_V0
+from clrevents.schema.events.universal import ProcessMappingHead as ProcessMappingHead, ProcessMappingMetadata_V0 as ProcessMappingMetadata_V0, ProcessMappingWithMetadata as ProcessMappingWithMetadata, ProcessMapping_V0 as ProcessMapping_V0, ProcessSymbol_V0 as ProcessSymbol_V0
 from clrevents.schema.keywords import MonoKeyword as MonoKeyword, PrivateKeyword as PrivateKeyword, RundownKeyword as RundownKeyword, RuntimeKeyword as RuntimeKeyword, StressKeyword as StressKeyword, TplKeyword as TplKeyword
 from clrevents.schema.runtime_flags import AppDomainFlags as AppDomainFlags, AssemblyFlags as AssemblyFlags, ExceptionThrownFlags as ExceptionThrownFlags, GCAllocationKind as GCAllocationKind, GCBulkRootKind as GCBulkRootKind, GCHandleKind as GCHandleKind, GCRootKind as GCRootKind, JitAllocFlag as JitAllocFlag, MethodExtent as MethodExtent, MethodFlags as MethodFlags, ModuleFlags as ModuleFlags, ModuleRangeType as ModuleRangeType, OptimizationTier as OptimizationTier, ThreadAdjustmentReason as ThreadAdjustmentReason, TieredCompilationFlags as TieredCompilationFlags
 from clrevents.schema.event import InstanceFields
@@ -40,7 +40,8 @@ from clrevents.schema.events.exception import HandlerFields
 from clrevents.schema.events.gc_history import MarkFields
 from clrevents.schema.events.loader import AppDomainFields, AssemblyFields, BuildFields, DomainModuleFields, FirstAssemblyFields, IndexFields, ModuleFields, PdbFields
 from clrevents.schema.events.method import ReJITFields
-from clrevents.schema.events.mono_execution import MonoJitFields, MonoMethodFields, MonoThreadFields
+from clrevents.schema.events.mono_execution import MonoJitFields, MonoMethodFields, MonoMonitorFields, MonoThreadFields
+from clrevents.schema.events.mono_gc import MonoObjectFields
 from clrevents.schema.events.mono_loader import MonoAppDomainFields, MonoAssemblyFields, MonoClassFields, MonoContextFields, MonoModuleFields, MonoNamedAssemblyFields, MonoNamedModuleFields, MonoVTableFields
 from clrevents.schema.events.perf_track import ModuleRangeFields
 from clrevents.schema.events.private_dynamic_types import TwoTypesFields, TypeFields, VarianceFields, VariantFields
@@ -48,6 +49,8 @@ from clrevents.schema.events.private_gc import AllocWaitFields, HeapFields
 from clrevents.schema.events.private_loading import AssemblyBindingFields
 from clrevents.schema.events.security import AuthenticodeFields, StrongNameFields
 from clrevents.schema.events.thread_pool import LegacyIOFields, LegacyWorkerFields, WorkerThreadFields
+from clrevents.schema.events.threads import NewThreadFields
+from clrevents.schema.events.universal import ProcessFields
 from clrevents.schema.runtime_flags import ILToNativeMapFields, ILVersionFields, MethodFields, VerboseMethodFields
 
 @struct
@@ -345,6 +348,10 @@ class ExecExeEnd_V0(object):
 @struct
 class ExecExe_V0(object):
     """Start of running the program's executable."""
+
+@struct
+class ExistingProcess_V0(ProcessFields):
+    """A process that was running when the session started."""
 
 @struct
 class ExplicitBindEnd_V0(object):
@@ -679,8 +686,16 @@ class MonoProfilerContextUnloaded_V0(MonoContextFields):
     """Mono: a context of an application domain was unloaded."""
 
 @struct
+class MonoProfilerGCFinalizedObject_V0(MonoObjectFields):
+    """Mono: the finalizer of one object has run."""
+
+@struct
 class MonoProfilerGCFinalized_V0(object):
     """Mono: finalizers have run."""
+
+@struct
+class MonoProfilerGCFinalizingObject_V0(MonoObjectFields):
+    """Mono: the finalizer of one object starts."""
 
 @struct
 class MonoProfilerGCFinalizing_V0(object):
@@ -743,6 +758,18 @@ class MonoProfilerModuleUnloading_V0(MonoModuleFields):
     """Mono: a module starts unloading."""
 
 @struct
+class MonoProfilerMonitorAcquired_V0(MonoMonitorFields):
+    """Mono: a thread acquired the monitor it was waiting for."""
+
+@struct
+class MonoProfilerMonitorContention_V0(MonoMonitorFields):
+    """Mono: a thread starts waiting for a monitor held by another thread."""
+
+@struct
+class MonoProfilerMonitorFailed_V0(MonoMonitorFields):
+    """Mono: a thread gave up waiting for a monitor."""
+
+@struct
 class MonoProfilerThreadExited_V0(MonoThreadFields):
     """Mono: a thread has exited."""
 
@@ -753,6 +780,10 @@ class MonoProfilerThreadStarted_V0(MonoThreadFields):
 @struct
 class MonoProfilerThreadStopped_V0(MonoThreadFields):
     """Mono: a thread ended."""
+
+@struct
+class MonoProfilerThreadStopping_V0(MonoThreadFields):
+    """Mono: a thread is about to end."""
 
 @struct
 class MonoProfilerVTableFailed_V0(MonoVTableFields):
@@ -797,6 +828,14 @@ class PrestubWorkerEnd_V0(object):
 @struct
 class PrestubWorker_V0(object):
     """Start of preparing a method's first call."""
+
+@struct
+class ProcessCreate_V0(ProcessFields):
+    """A process started."""
+
+@struct
+class ProcessExit_V0(object):
+    """A process ended."""
 
 @struct
 class PrvGCMarkCards_V0(HeapFields):
@@ -847,6 +886,10 @@ class StrongNameVerificationStop_V0(StrongNameFields):
     """Strong name verification ended; ErrorCode 0 is success."""
 
 @struct
+class ThreadCreating_V0(NewThreadFields):
+    """A thread is about to be created; its ThreadRunning has the same ID."""
+
+@struct
 class ThreadPoolWorkerThreadRetirementStart_V0(WorkerThreadFields):
     """A thread pool worker was retired."""
 
@@ -865,6 +908,10 @@ class ThreadPoolWorkerThreadStop_V0(WorkerThreadFields):
 @struct
 class ThreadPoolWorkerThreadWait_V0(WorkerThreadFields):
     """A thread pool worker starts waiting for work."""
+
+@struct
+class ThreadRunning_V0(NewThreadFields):
+    """A created thread starts running; the creator's ThreadCreating has the same ID."""
 
 @struct
 class WinRTUnbox_V0(TwoTypesFields):

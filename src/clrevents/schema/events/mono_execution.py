@@ -141,25 +141,19 @@ class MonoProfilerJitDoneVerbose_V0:
     MethodSignature: UnicodeString
 
 
-@event(MONO, id=54, version=0, keywords=MonoKeyword.Monitor | MonoKeyword.Contention, level=4)
-class MonoProfilerMonitorContention_V0:
-    """Mono: a thread starts waiting for a monitor held by another thread."""
+@struct
+class MonoMonitorFields:
+    """An object whose monitor a thread waits for."""
 
     ObjectID: Pointer
 
 
-@event(MONO, id=55, version=0, keywords=MonoKeyword.Monitor, level=4)
-class MonoProfilerMonitorFailed_V0:
-    """Mono: a thread gave up waiting for a monitor."""
-
-    ObjectID: Pointer
-
-
-@event(MONO, id=56, version=0, keywords=MonoKeyword.Monitor, level=4)
-class MonoProfilerMonitorAcquired_V0:
-    """Mono: a thread acquired the monitor it was waiting for."""
-
-    ObjectID: Pointer
+MONITORS = EventGroup(MONO, MonoKeyword.Monitor, level=4, fields=(MonoMonitorFields,))
+MONITORS._replace(keywords=MonoKeyword.Monitor | MonoKeyword.Contention).event(
+    54, "MonoProfilerMonitorContention", "Mono: a thread starts waiting for a monitor held by another thread."
+)
+MONITORS.event(55, "MonoProfilerMonitorFailed", "Mono: a thread gave up waiting for a monitor.")
+MONITORS.event(56, "MonoProfilerMonitorAcquired", "Mono: a thread acquired the monitor it was waiting for.")
 
 
 @struct
@@ -173,11 +167,7 @@ THREADS = EventGroup(MONO, MonoKeyword.Threading, level=4, fields=(MonoThreadFie
 THREADS.event(57, "MonoProfilerThreadStarted", "Mono: a thread started.")
 
 
-@event(MONO, id=58, version=0, keywords=MonoKeyword.Threading, level=5)
-class MonoProfilerThreadStopping_V0(MonoThreadFields):
-    """Mono: a thread is about to end."""
-
-
+THREADS._replace(level=5).event(58, "MonoProfilerThreadStopping", "Mono: a thread is about to end.")
 THREADS.event(59, "MonoProfilerThreadStopped", "Mono: a thread ended.")
 THREADS.event(60, "MonoProfilerThreadExited", "Mono: a thread has exited.")
 

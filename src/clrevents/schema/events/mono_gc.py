@@ -89,23 +89,18 @@ class MonoProfilerGCHandleDeleted_V0:
     HandleType: Annotated[MonoGCHandleType, UInt8]
 
 
+@struct
+class MonoObjectFields:
+    """An object."""
+
+    ObjectID: Pointer
+
+
 FINALIZATION = EventGroup(MONO, MonoKeyword.GCFinalization, level=4)
 FINALIZATION.event(44, "MonoProfilerGCFinalizing", "Mono: finalizers start running.")
 FINALIZATION.event(45, "MonoProfilerGCFinalized", "Mono: finalizers have run.")
-
-
-@event(MONO, id=46, version=0, keywords=MonoKeyword.GCFinalization, level=4)
-class MonoProfilerGCFinalizingObject_V0:
-    """Mono: the finalizer of one object starts."""
-
-    ObjectID: Pointer
-
-
-@event(MONO, id=47, version=0, keywords=MonoKeyword.GCFinalization, level=4)
-class MonoProfilerGCFinalizedObject_V0:
-    """Mono: the finalizer of one object has run."""
-
-    ObjectID: Pointer
+FINALIZATION.event(46, "MonoProfilerGCFinalizingObject", "Mono: the finalizer of one object starts.", MonoObjectFields)
+FINALIZATION.event(47, "MonoProfilerGCFinalizedObject", "Mono: the finalizer of one object has run.", MonoObjectFields)
 
 
 class MonoGCRootType(OpenEnum):

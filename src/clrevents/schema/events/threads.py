@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import InstanceFields, event
+from clrevents.schema.event import EventGroup, InstanceFields, event, struct
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
@@ -20,20 +20,17 @@ class YieldProcessorMeasurement_V0:
     EstablishedNsPerYield: Double
 
 
-@event(RUNTIME, id=70, version=0, aliases=("Thread/Creating",), keywords=TRANSFERS, level=4)
-class ThreadCreating_V0:
-    """A thread is about to be created; its ThreadRunning has the same ID."""
+@struct
+class NewThreadFields:
+    """A thread that is made."""
 
     ID: Pointer
     ClrInstanceID: UInt16
 
 
-@event(RUNTIME, id=71, version=0, aliases=("Thread/Running",), keywords=TRANSFERS, level=4)
-class ThreadRunning_V0:
-    """A created thread starts running; the creator's ThreadCreating has the same ID."""
-
-    ID: Pointer
-    ClrInstanceID: UInt16
+CREATION = EventGroup(RUNTIME, TRANSFERS, level=4, task="Thread", fields=(NewThreadFields,))
+CREATION.event(70, "ThreadCreating", "A thread is about to be created; its ThreadRunning has the same ID.")
+CREATION.event(71, "ThreadRunning", "A created thread starts running; the creator's ThreadCreating has the same ID.")
 
 
 class WaitHandleWaitSource(OpenEnum):

@@ -4,33 +4,25 @@ Process and thread of an event are in its header. A description in the file take
 `Universal.Events` are always described and have no fixed ids, so they are not here.
 """
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import EventGroup, event, struct
 from clrevents.schema.types import CountedUtf8, VarUInt
 
 PROVIDER = "Universal.System"
 
 
-@event(PROVIDER, id=0, version=0, only_undescribed=True)
-class ExistingProcess_V0:
-    """A process that was running when the session started."""
+@struct
+class ProcessFields:
+    """A process and its namespace."""
 
     NamespaceId: VarUInt
     Name: CountedUtf8
     NamespaceName: CountedUtf8
 
 
-@event(PROVIDER, id=1, version=0, only_undescribed=True)
-class ProcessCreate_V0:
-    """A process started."""
-
-    NamespaceId: VarUInt
-    Name: CountedUtf8
-    NamespaceName: CountedUtf8
-
-
-@event(PROVIDER, id=2, version=0, only_undescribed=True)
-class ProcessExit_V0:
-    """A process ended."""
+PROCESSES = EventGroup(PROVIDER, 0, level=0, only_undescribed=True)
+PROCESSES.event(0, "ExistingProcess", "A process that was running when the session started.", ProcessFields)
+PROCESSES.event(1, "ProcessCreate", "A process started.", ProcessFields)
+PROCESSES.event(2, "ProcessExit", "A process ended.")
 
 
 @struct
