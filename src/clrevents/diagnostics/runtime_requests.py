@@ -12,30 +12,10 @@ import attrs
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
+from clrevents.diagnostics import messages
 from clrevents.diagnostics.driving import Steps, answer_to, environment_after, open_request, request, take_in
 from clrevents.diagnostics.faults import UNKNOWN_COMMAND, DiagnosticsError, refused
-from clrevents.diagnostics.messages import (
-    DEFAULT_RUNDOWN,
-    DUMP_KINDS,
-    PERF_MAPS,
-    CollectTracing,
-    CollectTracing2,
-    CollectTracing3,
-    CollectTracing4,
-    CollectTracing5,
-    CollectTracing6,
-    Command,
-    DisablePerfMap,
-    EnablePerfMap,
-    FilteredProvider,
-    GenerateCoreDump,
-    GetEnvironment,
-    GetProcessInfo,
-    GetProcessInfo2,
-    GetProcessInfo3,
-    ResumeRuntime,
-    SetEnvironmentVariable,
-)
+from clrevents.diagnostics.messages import DUMP_KINDS, PERF_MAPS
 from clrevents.diagnostics.providers import AwaitEvents, Provider, united
 from clrevents.diagnostics.transports import Connection, Endpoint
 
@@ -90,55 +70,59 @@ class SessionSettings:
         chosen = [one.for_runtime(major) if isinstance(one, AwaitEvents) else (one,) for one in self.providers]
         return attrs.evolve(self, providers=united(one for some in chosen for one in some))
 
-    def commands(self) -> tuple[Command[Any], ...]:
+    def commands(self) -> tuple[messages.Command[Any], ...]:
         """The oldest request that can express this, then those that older runtimes know. Raises ValueError for invalid
         values."""
-        newest: tuple[Command[Any], ...] = ()
+        newest: tuple[messages.Command[Any], ...] = ()
         if self.filters or self.blocks:
-            rundown = self.rundown if not isinstance(self.rundown, bool) else DEFAULT_RUNDOWN * self.rundown
+            rundown = self.rundown if not isinstance(self.rundown, bool) else messages.DEFAULT_RUNDOWN * self.rundown
             common: dict[str, Any] = {
                 "buffer_mb": self.buffer_mb,
                 "rundown_keywords": rundown,
                 "stacks": self.stacks,
                 "providers": tuple(self._filtered(one) for one in self.providers),
             }
-            newest += (CollectTracing6(blocks=1, **common),) if self.blocks else ()
-            newest += (CollectTracing5(**common),) if self.filters else ()
+            newest += (messages.CollectTracing6(blocks=1, **common),) if self.blocks else ()
+            newest += (messages.CollectTracing5(**common),) if self.filters else ()
         return newest + self._plain_commands()
 
-    def unmet(self, command: Command[Any]) -> list[str]:
+    def unmet(self, command: messages.Command[Any]) -> list[str]:
         """What a runtime that understood this request only does not do, in words."""
         reasons = []
-        if self.filters and not isinstance(command, CollectTracing5):
+        if self.filters and not isinstance(command, messages.CollectTracing5):
             reasons.append(
                 "this runtime cannot leave out single events (.NET 10 can): all with their keywords are recorded"
             )
-        if self.blocks and not isinstance(command, CollectTracing6):
+        if self.blocks and not isinstance(command, messages.CollectTracing6):
             reasons.append("this runtime cannot wait while its buffer is full (.NET 11 can): it drops events then")
         return reasons
 
-    def _filtered(self, one: Provider) -> FilteredProvider:
+    def _filtered(self, one: Provider) -> messages.FilteredProvider:
         chosen = next((filter for filter in self.filters if filter.provider == one.name), EventFilter("", False, ()))
-        return FilteredProvider(**attrs.asdict(one), only=chosen.only, ids=chosen.ids)
+        return messages.FilteredProvider(**attrs.asdict(one), only=chosen.only, ids=chosen.ids)
 
-    def _plain_commands(self) -> tuple[Command[Any], ...]:
+    def _plain_commands(self) -> tuple[messages.Command[Any], ...]:
         both: dict[str, Any] = {"buffer_mb": self.buffer_mb, "providers": self.providers}
         some = self.rundown is True
-        plain = CollectTracing2(rundown=some, **both)
+        plain = messages.CollectTracing2(rundown=some, **both)
         if not isinstance(self.rundown, bool):
-            own = CollectTracing4(rundown_keywords=self.rundown, stacks=self.stacks, **both)
-            return (own, plain) if self.stacks else (own, CollectTracing3(rundown=False, stacks=False, **both))
+            own = messages.CollectTracing4(rundown_keywords=self.rundown, stacks=self.stacks, **both)
+            return (own, plain) if self.stacks else (own, messages.CollectTracing3(rundown=False, stacks=False, **both))
         if not self.stacks:
-            return (CollectTracing3(rundown=some, stacks=False, **both),)
-        return (plain, CollectTracing(**both))
+            return (messages.CollectTracing3(rundown=some, stacks=False, **both),)
+        return (plain, messages.CollectTracing(**both))
 
 
-_INFO: Final[tuple[Command[Any], ...]] = (GetProcessInfo3(), GetProcessInfo2(), GetProcessInfo())
+_INFO: Final[tuple[messages.Command[Any], ...]] = (
+    messages.GetProcessInfo3(),
+    messages.GetProcessInfo2(),
+    messages.GetProcessInfo(),
+)
 
 
 def first_understood(
-    endpoint: Endpoint, commands: tuple[Command[Any], ...]
-) -> Steps[tuple[Connection, Any, Command[Any]]]:
+    endpoint: Endpoint, commands: tuple[messages.Command[Any], ...]
+) -> Steps[tuple[Connection, Any, messages.Command[Any]]]:
     """The first of these that the runtime knows, its answer, and the connection on which it came."""
     for command in commands:
         connection = yield from open_request(endpoint, command)
@@ -165,7 +149,7 @@ def info(endpoint: Endpoint) -> Steps[RuntimeInfo]:
 
 def environment(endpoint: Endpoint) -> Steps[dict[str, str]]:
     """Its environment variables."""
-    command = GetEnvironment()
+    command = messages.GetEnvironment()
     connection = yield from open_request(endpoint, command)
     try:
         follows = yield from take_in(connection, answer_to(command))
@@ -177,31 +161,31 @@ def environment(endpoint: Endpoint) -> Steps[dict[str, str]]:
 
 def resume(endpoint: Endpoint) -> Steps[None]:
     """Resume it."""
-    yield from request(endpoint, ResumeRuntime())
+    yield from request(endpoint, messages.ResumeRuntime())
 
 
 def set_environment(endpoint: Endpoint, name: str, value: str | None) -> Steps[None]:
     """Set a variable, or remove it."""
-    yield from request(endpoint, SetEnvironmentVariable(name, value))
+    yield from request(endpoint, messages.SetEnvironmentVariable(name, value))
 
 
 def enable_perf_map(endpoint: Endpoint, kind: str) -> Steps[None]:
     """Write names for `perf`."""
     if kind not in PERF_MAPS:
         raise ValueError(f"the kind of perf map must be one of {', '.join(PERF_MAPS)}, not {kind!r}")
-    yield from request(endpoint, EnablePerfMap(PERF_MAPS[kind]))
+    yield from request(endpoint, messages.EnablePerfMap(PERF_MAPS[kind]))
 
 
 def disable_perf_map(endpoint: Endpoint) -> Steps[None]:
     """Stop writing names."""
-    yield from request(endpoint, DisablePerfMap())
+    yield from request(endpoint, messages.DisablePerfMap())
 
 
 def write_dump(endpoint: Endpoint, path: str, kind: str) -> Steps[None]:
     """Have it write a dump."""
     if kind not in DUMP_KINDS:
         raise ValueError(f"the kind of dump must be one of {', '.join(DUMP_KINDS)}, not {kind!r}")
-    command = GenerateCoreDump(path, DUMP_KINDS[kind])
+    command = messages.GenerateCoreDump(path, DUMP_KINDS[kind])
     outcome = yield from request(endpoint, command)
     if outcome.hresult:
         raise refused(command.what, command.since, command.advice, outcome.hresult)

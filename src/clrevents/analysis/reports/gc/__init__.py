@@ -30,6 +30,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.gathering.groups import Array, Gathered, Ints, groups
 from clrevents.analysis.gathering.merged_stacks import is_own_name
+from clrevents.analysis.reports.gc import gc_rows
 from clrevents.analysis.reports.gc.gc_answer import (
     LISTED,
     SETTINGS,
@@ -52,20 +53,6 @@ from clrevents.analysis.reports.gc.gc_build import (
 )
 from clrevents.analysis.reports.gc.gc_collections import END, GLOBAL, PER_HEAP, START, STATS, TRIGGERED
 from clrevents.analysis.reports.gc.gc_heaps import DYNAMIC
-from clrevents.analysis.reports.gc.gc_rows import (
-    AdaptationSample,
-    AdaptationTuning,
-    CollectedGeneration,
-    CommittedMemory,
-    GarbageCollection,
-    GcFacts,
-    GcSuspension,
-    GcTotal,
-    HeapGeneration,
-    KeptObjects,
-    MarkedRoots,
-    SuspensionHint,
-)
 from clrevents.analysis.shared.events.gc_suspensions import STEPS, SUSPENDING, Suspensions
 from clrevents.analysis.shared.samples.leaf_states import is_artefact
 
@@ -83,7 +70,7 @@ _MANAGED: Final = 2
 
 def hint_rows(
     suspensions: Suspensions, numbers: list[int | None], samples: Gathered, named: Callable[[int, int], str | None]
-) -> list[SuspensionHint]:
+) -> list[gc_rows.SuspensionHint]:
     """The last sample before each of the slowest suspensions, for each thread that was in managed code.
 
     `named` gives the innermost method of a stack at a time.
@@ -104,7 +91,7 @@ def hint_rows(
         for sample in near[np.argsort(-time[near], kind="stable")].tolist():
             seen_ns = int(time[sample])
             hints.append(
-                SuspensionHint(
+                gc_rows.SuspensionHint(
                     start_ns=begin_ns,
                     end_ns=int(suspensions.times[1][row]),
                     suspend_ns=int(suspensions.times[1][row]) - begin_ns,
@@ -137,14 +124,14 @@ COLUMNS: Final = {
 
 def kept_rows(
     starts: Ints, pinned: Gathered, finalized: Gathered, ticks: Gathered, named: Callable[[int, int], str | None]
-) -> list[KeptObjects]:
+) -> list[gc_rows.KeptObjects]:
     """The rows of the table `kept`, most objects of each kind first.
 
     `starts` are the places of the collections' starts, rising; `named` gives the method of a stack at a time.
     """
     types, stacks, times = ticks.column("TypeName"), ticks.numbers("stack_id"), ticks.numbers("time_ns")
 
-    def row(kind: str, name: str | None, objects: int, size: int | None, members: Ints) -> KeptObjects:
+    def row(kind: str, name: str | None, objects: int, size: int | None, members: Ints) -> gc_rows.KeptObjects:
         _, first, counts = np.unique(stacks[members], return_index=True, return_counts=True)
         who: Counter[str | None] = Counter()
         for place in np.argsort(first).tolist():
@@ -154,7 +141,7 @@ def kept_rows(
         samples = who.total()
         del who[None]
         method = max(who, key=lambda name: who[name]) if who else None
-        return KeptObjects(
+        return gc_rows.KeptObjects(
             kind=kind,
             type=name,
             objects=objects,
@@ -389,7 +376,7 @@ _CHARTS: Final = (
     summary="count pause_total paused pause_max pause_p95 induced heap_peak allocated_total allocation_rate",
     charts=_CHARTS,
 )
-class GcReport(Answer[GcFacts]):
+class GcReport(Answer[gc_rows.GcFacts]):
     """Which garbage collections ran and why, how long each stopped the program, and what it left of the heap.
 
     A pause lasts from when the runtime begins to stop the threads until they all run again. Background collections have
@@ -405,24 +392,24 @@ class GcReport(Answer[GcFacts]):
     In a window, a pause counts with the part inside it, and a collection where it began.
     """
 
-    collections: ReportTable[GarbageCollection] = table("Each collection, in order of time.")
-    totals: ReportTable[GcTotal] = table("All collections by generation, by kind and by reason.")
-    suspensions: ReportTable[GcSuspension] = table("Each suspension of the threads for a collection.")
-    generations: ReportTable[CollectedGeneration] = table("What each collection did to each generation.")
-    heaps: ReportTable[HeapGeneration] = table("The same for each heap.", bulk=True)
-    marks: ReportTable[MarkedRoots] = table("How long each heap marked from each kind of root.", bulk=True)
-    committed: ReportTable[CommittedMemory] = table(
+    collections: ReportTable[gc_rows.GarbageCollection] = table("Each collection, in order of time.")
+    totals: ReportTable[gc_rows.GcTotal] = table("All collections by generation, by kind and by reason.")
+    suspensions: ReportTable[gc_rows.GcSuspension] = table("Each suspension of the threads for a collection.")
+    generations: ReportTable[gc_rows.CollectedGeneration] = table("What each collection did to each generation.")
+    heaps: ReportTable[gc_rows.HeapGeneration] = table("The same for each heap.", bulk=True)
+    marks: ReportTable[gc_rows.MarkedRoots] = table("How long each heap marked from each kind of root.", bulk=True)
+    committed: ReportTable[gc_rows.CommittedMemory] = table(
         "The memory that the GC had committed, at starts and ends of collections."
     )
-    samples: ReportTable[AdaptationSample] = table("What server GC measured to adapt its heaps (DATAS).")
-    tunings: ReportTable[AdaptationTuning] = table("What it decided about the number of its heaps (DATAS).")
-    hints: ReportTable[SuspensionHint] = table(
+    samples: ReportTable[gc_rows.AdaptationSample] = table("What server GC measured to adapt its heaps (DATAS).")
+    tunings: ReportTable[gc_rows.AdaptationTuning] = table("What it decided about the number of its heaps (DATAS).")
+    hints: ReportTable[gc_rows.SuspensionHint] = table(
         "With `hints`: where threads were last seen before the 20 suspensions that took longest to stop them all."
     )
-    kept: ReportTable[KeptObjects] = table(
+    kept: ReportTable[gc_rows.KeptObjects] = table(
         "With `kept`: objects that collections found pinned, and those whose finalizers ran, by type."
     )
-    other_suspensions: ReportTable[GcSuspension] = table(
+    other_suspensions: ReportTable[gc_rows.GcSuspension] = table(
         "Each suspension of the threads for another reason, such as a sample.", bulk=True
     )
 
@@ -447,9 +434,9 @@ class GcCollector(KeepingCollector[GcReport]):
         requesters = (named, own) if self._callers else (_nobody, _nobody)
         runtimes, others_left_out = by_runtime(rows, _EVENTS)
         built = [Built(context, runtime, *requesters) for runtime in runtimes]
-        collections = context.table(GarbageCollection, [row for b in built for row in b.collection_rows()])
+        collections = context.table(gc_rows.GarbageCollection, [row for b in built for row in b.collection_rows()])
         suspension_tables = [suspension_columns(b, b.suspended, b.owners) for b in built]
-        suspensions = context.table(GcSuspension, joined(suspension_tables))
+        suspensions = context.table(gc_rows.GcSuspension, joined(suspension_tables))
         pieces = {
             (c.number, moment_ns(c.start), moment_ns(c.end)): c.pieces
             for b in built
@@ -458,8 +445,8 @@ class GcCollector(KeepingCollector[GcReport]):
         }
         listed = WindowedCollections(context, collections, suspensions, pieces, built)
         others = [suspension_columns(b, b.others, [()] * len(b.others)) for b in built]
-        generations = context.table(CollectedGeneration, joined([generation_columns(b) for b in built]))
-        committed = context.table(CommittedMemory, [row for b in built for row in b.dynamic.committed])
+        generations = context.table(gc_rows.CollectedGeneration, joined([generation_columns(b) for b in built]))
+        committed = context.table(gc_rows.CommittedMemory, [row for b in built for row in b.dynamic.committed])
         samples = [row for b in built for row in b.dynamic.samples]
         tunings = [row for b in built for row in b.dynamic.tunings]
         numbers = metrics(listed, generations, committed)
@@ -467,13 +454,13 @@ class GcCollector(KeepingCollector[GcReport]):
             # They are known to be none, where their events were recorded.
             none = {name for name, value in numbers.items() if value is None}
             numbers |= {name: context.metric(name, None, reason="no collection") for name in none}
-        other = context.table(GcSuspension, joined(others))
+        other = context.table(gc_rows.GcSuspension, joined(others))
         hints = [
             hint
             for b in built
             for hint in (hint_rows(b.suspended, _numbers(b), rows[SAMPLE], named) if self._hints else ())
         ]
-        kept: list[KeptObjects] = []
+        kept: list[gc_rows.KeptObjects] = []
         if self._objects:
             pinned, finalized = (_inside(context, rows[name]) for name in (PINNED, FINALIZED))
             allocated = max(rows[TICK], rows[SAMPLED], key=len)
@@ -485,16 +472,16 @@ class GcCollector(KeepingCollector[GcReport]):
             notes=notes(listed),
             left_out=[*others_left_out, *left_out(listed)],
             collections=collections,
-            totals=context.table(GcTotal, totals(listed)),
+            totals=context.table(gc_rows.GcTotal, totals(listed)),
             suspensions=suspensions,
             generations=generations,
-            heaps=context.table(HeapGeneration, joined([heap_columns(b) for b in built])),
-            marks=context.table(MarkedRoots, joined([mark_columns(b) for b in built])),
+            heaps=context.table(gc_rows.HeapGeneration, joined([heap_columns(b) for b in built])),
+            marks=context.table(gc_rows.MarkedRoots, joined([mark_columns(b) for b in built])),
             committed=committed,
-            samples=context.table(AdaptationSample, samples),
-            tunings=context.table(AdaptationTuning, tunings),
-            hints=context.table(SuspensionHint, hints),
-            kept=context.table(KeptObjects, kept),
+            samples=context.table(gc_rows.AdaptationSample, samples),
+            tunings=context.table(gc_rows.AdaptationTuning, tunings),
+            hints=context.table(gc_rows.SuspensionHint, hints),
+            kept=context.table(gc_rows.KeptObjects, kept),
             other_suspensions=other,
         )
 

@@ -33,16 +33,7 @@ from clrevents.analysis.gathering.groups import (
     numbered,
 )
 from clrevents.analysis.gathering.merged_stacks import is_own
-from clrevents.analysis.reports.locks.lock_rows import (
-    ContendedLock,
-    Contention,
-    Convoy,
-    DeadlockedThread,
-    LockHolder,
-    LockOwner,
-    WaitingMethod,
-    WaitingThread,
-)
+from clrevents.analysis.reports.locks import lock_rows
 from clrevents.analysis.shared.events.event_spans import (
     ContentionSpans,
     Holding,
@@ -361,13 +352,13 @@ class LockTables:
 
     # Rows. ----------------------------------------------------------------------------------------------------------
 
-    def contentions(self) -> ReportTable[Contention]:
+    def contentions(self) -> ReportTable[lock_rows.Contention]:
         """Each contention, in order of time."""
         contentions, spans = self.contended, self.contended.spans
         owner_runs = self._next_samples.tolist()
         shift = len(contentions)
         return self._context.table(
-            Contention,
+            lock_rows.Contention,
             {
                 "lock_id": nulled(contentions.lock, contentions.lock != 0),
                 "native": contentions.native,
@@ -386,7 +377,7 @@ class LockTables:
             },
         )
 
-    def deadlocks(self) -> ReportTable[DeadlockedThread]:
+    def deadlocks(self) -> ReportTable[lock_rows.DeadlockedThread]:
         """The threads of each deadlock that reaches into the window."""
         contentions, window, rows = self.contended, self._context.window, []
         circles = deadlocks(contentions, self._numbers)
@@ -397,7 +388,7 @@ class LockTables:
         for number, circle in enumerate(lasting, 1):
             for place, owner in circle:
                 rows.append(
-                    DeadlockedThread(
+                    lock_rows.DeadlockedThread(
                         deadlock=number,
                         thread_id=int(contentions.thread[place]),
                         lock_id=int(contentions.lock[place]),
@@ -408,15 +399,15 @@ class LockTables:
                         stack_id=int(self.stacks[place]),
                     )
                 )
-        return self._context.table(DeadlockedThread, rows)
+        return self._context.table(lock_rows.DeadlockedThread, rows)
 
-    def locks(self) -> ReportTable[ContendedLock]:
+    def locks(self) -> ReportTable[lock_rows.ContendedLock]:
         """By lock, native ones last, longest wait first."""
         rows = []
         for _, places in groups(self._numbers, np.flatnonzero(self.inside)):
             row = places[0]
             rows.append(
-                ContendedLock(
+                lock_rows.ContendedLock(
                     lock_id=int(self.contended.lock[row]) or None,
                     native=bool(self.contended.native[row]),
                     **self._sums(places),
@@ -427,9 +418,9 @@ class LockTables:
                     clr_instance_id=int(self.contended.instance[row]),
                 )
             )
-        return self._context.summed(ContendedLock, sorted(longest_first(rows), key=lambda row: row.native))
+        return self._context.summed(lock_rows.ContendedLock, sorted(longest_first(rows), key=lambda row: row.native))
 
-    def methods(self) -> ReportTable[WaitingMethod]:
+    def methods(self) -> ReportTable[lock_rows.WaitingMethod]:
         """By the method that waited."""
         numbers, texts = numbered(self._names.method(row) for row in range(len(self.contended)))
         rows = []
@@ -438,7 +429,7 @@ class LockTables:
             sums = self._sums(places)
             del sums["away_ns"]
             rows.append(
-                WaitingMethod(
+                lock_rows.WaitingMethod(
                     method=texts[number],
                     **sums,
                     threads=len(threads),
@@ -446,9 +437,9 @@ class LockTables:
                     stack_id=int(self.stacks[places[0]]),
                 )
             )
-        return self._context.summed(WaitingMethod, longest_first(rows))
+        return self._context.summed(lock_rows.WaitingMethod, longest_first(rows))
 
-    def threads(self) -> ReportTable[WaitingThread]:
+    def threads(self) -> ReportTable[lock_rows.WaitingThread]:
         """By the thread that waited."""
         rows = []
         for _, places in groups(self.contended.thread, np.flatnonzero(self._managed)):
@@ -457,12 +448,12 @@ class LockTables:
                 # What all threads waited is unknown then, what one waited may be known.
                 sums["share"] = None
             name = self._context.thread_names.get(thread)
-            rows.append(WaitingThread(thread_id=thread, thread_name=name, **sums))
+            rows.append(lock_rows.WaitingThread(thread_id=thread, thread_name=name, **sums))
         rows = longest_first(rows)
         lossy = [self._context.touched(row.thread_id) for row in rows]
-        return self._context.table(WaitingThread, rows, lossy)
+        return self._context.table(lock_rows.WaitingThread, rows, lossy)
 
-    def owners(self) -> ReportTable[LockOwner]:
+    def owners(self) -> ReportTable[lock_rows.LockOwner]:
         """By lock and the owner at the begin."""
         numbers, _ = numbered(zip(self._numbers.tolist(), self.contended.owner.tolist(), strict=True))
         rows = []
@@ -470,7 +461,7 @@ class LockTables:
             runs = (run for run in self._next_samples[places].tolist() if run >= 0)
             sums = self._sums(places)
             rows.append(
-                LockOwner(
+                lock_rows.LockOwner(
                     lock_id=int(self.contended.lock[places[0]]) or None,
                     owner_thread_id=int(self.contended.owner[places[0]]) or None,
                     count=sums["count"],
@@ -479,9 +470,9 @@ class LockTables:
                     owner_method=heaviest((self._names.method(len(self.contended) + run), 1) for run in runs),
                 )
             )
-        return self._context.summed(LockOwner, longest_first(rows))
+        return self._context.summed(lock_rows.LockOwner, longest_first(rows))
 
-    def holders(self) -> ReportTable[LockHolder]:
+    def holders(self) -> ReportTable[lock_rows.LockHolder]:
         """What holders of each lock were seen to do while others waited."""
         window = self._context.window
         sums: dict[tuple[int, int], list[Any]] = {}
@@ -502,7 +493,7 @@ class LockTables:
         for (lock, stack), (total, threads, run) in sums.items():
             place = len(self.contended) + run
             rows.append(
-                LockHolder(
+                lock_rows.LockHolder(
                     lock_id=int(self.contended.lock[self._first_of[lock]]),
                     held_ns=total,
                     share=total / totals[lock] if totals[lock] else None,
@@ -514,7 +505,7 @@ class LockTables:
                 )
             )
         rows.sort(key=lambda row: -row.held_ns)
-        return self._context.summed(LockHolder, rows)
+        return self._context.summed(lock_rows.LockHolder, rows)
 
     def _takers(self, sums: Mapping[tuple[int, int], list[Any]]) -> dict[tuple[int, int], str | None]:
         """For each lock and stack on which it was held, the method that took it."""
@@ -559,7 +550,7 @@ class LockTables:
                 seen[name] += time
         return by_thread
 
-    def convoys(self) -> ReportTable[Convoy]:
+    def convoys(self) -> ReportTable[lock_rows.Convoy]:
         """The convoys of the whole trace, cut to the window."""
         rows = []
         for _, places in groups(
@@ -570,7 +561,7 @@ class LockTables:
             for one in convoys(waits, has_lock):
                 wait_rows = np.array([wait.row for wait in one.waits], dtype=np.int64)
                 rows.append(
-                    Convoy(
+                    lock_rows.Convoy(
                         lock_id=int(self.contended.lock[places[0]]) or None,
                         start_ns=one.start_ns,
                         end_ns=one.end_ns,
@@ -588,7 +579,7 @@ class LockTables:
                     )
                 )
         rows.sort(key=lambda row: -row.waited_ns)
-        return self._context.table(Convoy, rows)
+        return self._context.table(lock_rows.Convoy, rows)
 
     # Sums. ----------------------------------------------------------------------------------------------------------
 
