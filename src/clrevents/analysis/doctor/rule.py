@@ -104,7 +104,6 @@ start, its end, what the heaps are like, and a suspension."""
 _UNASKED: Final = Metric(None, "count", reason="not recorded")
 UNREAD: Final[Mapping[str, frozenset[str]]] = {
     "jit": frozenset(("methods", "tiers")),
-    "threads": frozenset(("intervals",)),
     "startup": frozenset(("compilations", "loads", "lookups")),
 }
 """Tables that no rule reads, and that take long to make: they are not made for rules."""
