@@ -142,12 +142,6 @@ class Rows:
     def __len__(self) -> int:
         return len(self.ticks)
 
-    def sorted(self) -> Rows:
-        """The rows in order of time; rows with equal times keep their order."""
-        if (self.ticks[1:] >= self.ticks[:-1]).all():
-            return self
-        return self.take(np.argsort(self.ticks, kind="stable"))
-
     def take(self, wanted: NDArray[np.bool_] | Ints | slice) -> Rows:
         """The rows of a mask, of indexes or of a slice, in that order."""
         if isinstance(wanted, np.ndarray) and wanted.dtype == np.bool_:

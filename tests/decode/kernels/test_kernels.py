@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import kernel_cases as cases
-from clrevents.decode.kernels.engine import pick
-from clrevents.decode.kernels.header_scan import HeaderScanner, arranged, joined
+from clrevents.decode.kernels.engine import end_to_end, pick
+from clrevents.decode.kernels.header_scan import HeaderScanner, adjacent, arranged
 from clrevents.decode.stream.salvage import head
 from kernel_cases import PADDING, Block, Payloads
 from kernel_twins import Engine, Watched, interpreted, twins
@@ -219,7 +219,7 @@ def test_memory_of_many_blocks(seed: int) -> None:
             del view
         elif rng.random() < 0.5:
             cut = [head(c, rng.randrange(1, len(c) + 1)) if rng.random() < 0.3 else c for c in columns]
-            whole = joined(cut)
+            whole = [*map(end_to_end, adjacent(cut))]
             for name, column in zip(COLUMNS[1:], whole, strict=True):
                 assert np.array_equal(column, np.concatenate([getattr(c, name) for c in cut]))
             held.append((whole[0], whole[0].copy()))

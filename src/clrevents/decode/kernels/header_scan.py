@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define
-from clrevents.decode.kernels.engine import COMPILED, SCAN, WALK, end_to_end, given, numbers_room, scratch, taken, zeros
+from clrevents.decode.kernels.engine import COMPILED, SCAN, WALK, given, numbers_room, scratch, taken, zeros
 
 PADDING: Final[int] = SCAN.PADDING
 """How many bytes after a block the scan may read, without trusting them."""
@@ -71,8 +71,8 @@ class HeaderColumns:
         return len(self.ticks)
 
 
-def joined(columns: list[HeaderColumns]) -> list[NDArray[Any]]:
-    """Thread ids, stack ids, times, offsets and sizes of many blocks; not copied if they are adjacent."""
+def adjacent(columns: list[HeaderColumns]) -> list[list[NDArray[Any]]]:
+    """Thread ids, stack ids, times, offsets and sizes of many blocks, of those that are adjacent as one."""
     block_columns: list[list[NDArray[Any]]] = [[], [], [], [], []]
     at = 0
     while at < len(columns):
@@ -90,7 +90,7 @@ def joined(columns: list[HeaderColumns]) -> list[NDArray[Any]]:
         for column, part in zip(block_columns, parts, strict=True):
             column.append(part)
         at = end
-    return [end_to_end(column) for column in block_columns]
+    return block_columns
 
 
 def _follows(columns: HeaderColumns, arrays: list[NDArray[Any]], row: int) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.decode.container.blocks import Events
-from clrevents.decode.kernels.engine import SCAN, given, numbers_room, pick, scratch, taken
+from clrevents.decode.kernels.engine import COMPILED, SCAN, given, numbers_room, pick, scratch, taken
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.rows import Ints
@@ -30,6 +30,8 @@ _HEAD: Final = np.dtype([(name, f"<{code}") for name, code in zip(_HEADED, HEAD[
 _KINDS: Final = 256
 # A sub-event is a number and a time, of at least one byte each.
 _LEAST: Final = 2
+# Rows of the memory that blocks share; at a power of two all columns would map to the same cache sets.
+_ARENA: Final = (1 << 17) + 72
 _NO_PROCESSOR: Final = 0xFFFFFFFF
 _ANNOUNCED, _UNKNOWN_KIND = 1, 3
 _UNNAMED: Final = -2
@@ -70,6 +72,18 @@ class AsyncBuffers:
         # The place of each thread of each process, of as many places as were looked at.
         self._places: dict[tuple[int | None, int | None], int] = {}
         self._placed = 0
+        # Of so many rows, so many of which are written.
+        self._memory, self._written = np.empty((4, 0), dtype=np.uint64), 0
+        self._nothing: Ints = np.empty(0, dtype=np.int64)
+
+    def _room(self, rows: int) -> list[Any]:
+        """Where the kernel writes so many rows: the system gives memory in large pieces in a fraction of the time."""
+        if not COMPILED:
+            return [numbers_room(rows), *(scratch(rows) for _ in range(3))]
+        if self._written + rows > self._memory.shape[1]:
+            self._memory, self._written = np.empty((4, max(rows, _ARENA)), dtype=np.uint64), 0
+        kinds, *others = self._memory[:, self._written : self._written + rows]
+        return [kinds.view(np.int64), *others]
 
     def open(
         self, columns: HeaderColumns, carriers: list[int], places: Ints | None, block: Events
@@ -82,7 +96,7 @@ class AsyncBuffers:
         buffers, problems = _buffers(block, *(c.take(rows) for c in (columns.offsets, columns.sizes, columns.ticks)))
         rows = rows.take(buffers.sound)
         room = len(rows) + int(buffers.table[:, 4].sum())
-        outputs = [numbers_room(room), *(scratch(room) for _ in range(3))]
+        outputs = self._room(room)
         processes = [self._process(places, row) for row in rows.tolist()] if places is not None else [None] * len(rows)
         ends, used, at = np.empty(len(rows), dtype=np.int64), 0, 0
         for process, group in groupby(processes):
@@ -107,7 +121,10 @@ class AsyncBuffers:
         runs[:, 0] = firsts
         runs[:, 1] = columns.runs[run_of, 1]
         runs[:, 3] = _NO_PROCESSOR
-        nothing = np.zeros(used, dtype=np.int64)
+        self._written += used
+        if used > len(self._nothing):
+            self._nothing = np.zeros(used, dtype=np.int64)
+        nothing = self._nothing[:used]
         opened = HeaderColumns(
             nothing,
             np.repeat(threads, counts),

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.container.blocks import Events, InlineStacks, LabelList, Stacks, ThreadRow
-from clrevents.decode.kernels.header_scan import HeaderColumns, joined
-from clrevents.decode.rows import Ints, Release, Rows, Runs
+from clrevents.decode.kernels.engine import end_to_end
+from clrevents.decode.kernels.header_scan import HeaderColumns, adjacent
+from clrevents.decode.rows import Ints, Release, Rows, Runs, T
 from clrevents.decode.stacks import StackLookup, StackTable
 from clrevents.decode.stream.resolver import LabelChanges, ResolvedRows, ThreadTable
 from clrevents.errors import Limits, Problem
@@ -203,24 +204,35 @@ class Region:
             self._clear()
             return
         lookup: StackLookup | None = self.stacks.lookup()
-        thread_ids, stack_ids, ticks, offsets, sizes = joined(self._columns)
+        threads, stacks, times, offsets, sizes = adjacent(self._columns)
         if self._resolved:
             self._resolve_stacks()
-            stack_ids, lookup = np.concatenate(self._stack_numbers.parts), None
+            stacks, lookup = self._stack_numbers.parts, None
+        ticks, order = end_to_end(times), np.arange(self._events)
+        ordered = self.in_time_order if in_time_order is None else in_time_order
+        unsorted = ordered and not (ticks[1:] >= ticks[:-1]).all()
+        if unsorted:
+            order = np.argsort(ticks, kind="stable")
+
+        def column(parts: list[NDArray[T]]) -> NDArray[T]:
+            # One after the other, in memory that the one before has left: the system takes longer to give new memory.
+            values = end_to_end(parts)
+            return values.take(order) if unsorted else values
+
+        places = self._thread_places.parts
         rows = Rows(
-            np.concatenate(self._kind_indexes.parts),
-            ticks,
-            thread_ids,
-            stack_ids,
-            offsets,
-            sizes,
-            np.arange(self._events),
-            np.concatenate(self._thread_places.parts) if self._thread_places.parts else None,
+            column(self._kind_indexes.parts),
+            column([ticks]),
+            column(threads),
+            column(stacks) if any(ids.any() for ids in stacks) else np.zeros_like(ticks),
+            column(offsets),
+            column(sizes),
+            order,
+            column(places) if places else None,
             self._shared(lookup, self._threads.all),
         )
         self._clear()
-        ordered = self.in_time_order if in_time_order is None else in_time_order
-        self._released.append(rows.sorted() if ordered else rows)
+        self._released.append(rows)
 
     def _shared(self, lookup: StackLookup | None, threads: list[ThreadRow]) -> Release:
         """What the released rows refer to."""
@@ -296,7 +308,7 @@ class Region:
 
 def _as_one(columns: list[HeaderColumns]) -> HeaderColumns:
     """Columns as they are kept here, with neither marks nor descriptions."""
-    threads, stacks, ticks, offsets, sizes = joined(columns)
+    threads, stacks, ticks, offsets, sizes = map(end_to_end, adjacent(columns))
     table, firsts = _run_table(columns)
     table[:, 0] = firsts
     return HeaderColumns(_NO_INTS, threads, stacks, ticks, offsets, sizes, table, columns[0].marks[:0])
