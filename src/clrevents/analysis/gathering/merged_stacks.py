@@ -84,6 +84,14 @@ class StackFrame(Value):
         object.__setattr__(self, attribute, text)
         return text
 
+    def may_begin(self, words: tuple[str, ...]) -> bool:
+        """Whether the name may begin with one of these words: without making it, of thousands few do."""
+        if not self._texts[1]:
+            return self.name.startswith(words)
+        text = self.raw.removeprefix(f"{self.module}!")
+        # As written, but for what compilers make.
+        return text.startswith(words) or not text[:1].isalpha() or "$" in text
+
     def __hash__(self) -> int:
         return hash(self.raw)
 

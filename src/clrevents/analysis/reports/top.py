@@ -165,7 +165,9 @@ class Branch(Row):
 
 def branches(samples: Samples) -> list[Branch]:
     """Their rows, longest first, down to a hundredth; none where most of the time leads to one place."""
-    mains = [place for place, frame in enumerate(samples.frames) if frame.method.endswith(_MAINS)]
+    mains = [
+        place for place, frame in enumerate(samples.frames) if "Main" in frame.raw and frame.method.endswith(_MAINS)
+    ]
     if samples.state is None or not mains or not len(samples):
         return []
     # The frame of each stack that is looked at next, from Main inwards: stacks begin with the innermost one.

@@ -9,8 +9,9 @@ and all in NativeAOT programs. Knows no waits and no times.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Hashable, Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final, Literal, TypeAlias, get_args
 from weakref import WeakKeyDictionary
 
@@ -201,13 +202,17 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     # Native code and the kernel's is around managed code, where a machine was recorded.
     foreign = [frame.kind in ("kernel", "native") for frame in frames]
     artefacts, leaves = _Patterns(ARTEFACTS), _Patterns([rule.method for rule in LEAVES])
-    names = ["" if frame.reason and not leaves.fit(frame.method) else frame.method for frame in frames]
     roots = _Patterns([pattern for pattern, _ in ROOTS])
-    skipped = [name != "" and artefacts.fit(name) for name in names]
-    names = ["" if skip else name for skip, name in zip(skipped, names, strict=True)]
-    means = [name.startswith(_MEANS) and not name.startswith(_RUNS) for name in names]
-    rule_of = [_rule(name) if name and leaves.fit(name) else None for name in names]
-    role_of = [_role(name, roots) if name else None for name in names]
+
+    @cache
+    def known(place: int) -> tuple[str, bool, LeafRule | None, str | None]:
+        """The name of a frame, whether it is an artefact, its rule and its role: most are never at a stack's end."""
+        frame = frames[place]
+        name = "" if frame.reason and not leaves.fit(frame.method) else frame.method
+        if name and artefacts.fit(name):
+            return "", True, None, None
+        return name, False, _rule(name) if leaves.fit(name) else None, _role(name, roots) if name else None
+
     reasons: Interned[str] = Interned()
     roles: Interned[str] = Interned()
     count = len(offsets) - 1
@@ -218,40 +223,40 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
         stack_frames = [f for f in values[bounds[stack] : bounds[stack + 1]].tolist() if not foreign[f]]
         best, seen = None, 0
         for frame in stack_frames:
+            name, skipped, rule, _ = known(frame)
             # A call of the operating system goes through a stub that was compiled in advance, and is in no rundown.
-            if skipped[frame] or (not seen and not names[frame]):
+            if skipped or (not seen and not name):
                 continue
-            rule = rule_of[frame]
             if rule is not None and (best is None or rule.rank >= best[0].rank):
-                best = rule, names[frame]
+                best = rule, name
             seen += 1
-            if seen == DEPTH or (rule is None and not means[frame]):
+            if seen == DEPTH or (rule is None and (not name.startswith(_MEANS) or name.startswith(_RUNS))):
                 break
         if best is not None:
             states[stack] = STATES.index(best[0].state)
             why[stack] = reasons[best[1]]
-        role = None if cut[stack] else _root_role(stack_frames[: -_ROOTS - 1 : -1], names, role_of)
+        role = None if cut[stack] else _root_role([known(frame) for frame in stack_frames[: -_ROOTS - 1 : -1]])
         if role is not None:
             who[stack] = roles[role]
     return StackStates(states, why, who, tuple(reasons), tuple(roles))
 
 
-def _root_role(outermost: Sequence[int], names: Sequence[str], roles: Sequence[str | None]) -> str | None:
+def _root_role(outermost: Iterable[tuple[str, bool, LeafRule | None, str | None]]) -> str | None:
     """The role of the first frame from outside that is a thread's own."""
     started = False
-    for frame in outermost:
-        if names[frame].startswith(_STARTS):
+    for name, _, _, role in outermost:
+        if name.startswith(_STARTS):
             started = True
-        elif names[frame]:
+        elif name:
             # A thread that is started may begin with a method of any name.
-            return None if started and roles[frame] == "main" else roles[frame]
+            return None if started and role == "main" else role
     return None
 
 
 def artefact_frames(frames: Sequence[StackFrame]) -> NDArray[np.bool_]:
     """Which frames are artefacts."""
     artefacts = _Patterns(ARTEFACTS)
-    return np.array([not frame.reason and artefacts.fit(frame.method) for frame in frames], dtype=np.bool_)
+    return np.array([not frame.reason and artefacts.fits(frame) for frame in frames], dtype=np.bool_)
 
 
 def is_artefact(name: str) -> bool:
@@ -275,16 +280,25 @@ def _role(name: str, roots: _Patterns) -> str | None:
     return next(role for pattern, role in ROOTS if _fits(name, pattern)) if roots.fit(name) else None
 
 
+_WORD: Final = re.compile(r"\w*")
+
+
 class _Patterns:
     """Patterns that hardly any of very many names fit, all of them tried at once."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._whole = frozenset(pattern for pattern in patterns if not pattern.endswith("*"))
         self._heads = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
+        # Those that begin with a mark fit only names that do.
+        self._words = tuple(word for each in patterns if (word := _WORD.findall(each)[0]) or each == "*")
 
     def fit(self, name: str) -> bool:
         """Whether the name fits any."""
         return name in self._whole or name.startswith(self._heads)
+
+    def fits(self, frame: StackFrame) -> bool:
+        """Whether a frame's method fits any."""
+        return frame.may_begin(self._words) and self.fit(frame.method)
 
 
 def _fits(name: str, pattern: str) -> bool:

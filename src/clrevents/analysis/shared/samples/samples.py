@@ -114,6 +114,7 @@ FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof"]
 
 _SAMPLE_EVENT: Final = SAMPLE, SAMPLES.partition("/")[2]
 _NATIVE: Final = STATES.index("native")
+_COMPILER: Final = ".CompilerServices."
 _STOPPED: Final = 0.1
 """Less of the running time misleads nobody."""
 _NOBODY: Final = -1
@@ -877,7 +878,10 @@ def _innermost(stacks: AddressStacks, ids: Ints) -> NDArray[np.uint64]:
 
 def _unawaited(merged: MergedStacks) -> NDArray[np.bool_]:
     """Which uses end in a dispatcher of async methods."""
-    frames = np.array([frame.reason is None and resumes(frame.method) for frame in merged.frames], dtype=np.bool_)
+    frames = np.array(
+        [frame.reason is None and _COMPILER in frame.raw and resumes(frame.method) for frame in merged.frames],
+        dtype=np.bool_,
+    )
     stacks = np.repeat(np.arange(len(merged.offsets) - 1), np.diff(merged.offsets))[frames[merged.values]]
     return np.isin(merged.of, stacks)
 
