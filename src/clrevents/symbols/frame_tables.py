@@ -173,28 +173,35 @@ class _Lookup:
         none = np.zeros(0, dtype=np.int64)
         rows = [(address[:0], none, none.astype(np.uint8), none)]
         size = 0
-        order = np.argsort(process[stack], kind="stable")
-        for uses in np.split(order, np.flatnonzero(np.diff(process[stack[order]])) + 1) if len(order) else ():
-            number = int(process[stack[uses[0]]])
+        # Nearly always of one process.
+        parts: list[Any] = [slice(None)] if len(stack) else []
+        if parts and (process != process[0]).any():
+            order = np.argsort(process[stack], kind="stable")
+            parts = np.split(order, np.flatnonzero(np.diff(process[stack[order]])) + 1)
+        for uses in parts:
+            owner, addresses = stack[uses], address[uses]
+            number = int(process[owner[0]])
             known = None if number < 0 else number
             # Counts are not needed, but without them np.unique loads numpy.ma: 10 ms.
-            distinct, _ = np.unique(address[uses], return_counts=True)
+            distinct, _ = np.unique(addresses, return_counts=True)
             method, reason, begin, end = methods.lasting(distinct, known)
-            row = np.searchsorted(distinct, address[uses])
+            row = np.searchsorted(distinct, addresses)
             brief = (begin > first.min()) | (end <= last.max())
             other = np.flatnonzero(brief[row])
-            owner = stack[uses[other]]
-            other = other[(begin[row[other]] > first[owner]) | (end[row[other]] <= last[owner])]
-            values[uses] = row + size
+            owner = owner[other]
+            passing = (begin[row[other]] > first[owner]) | (end[row[other]] <= last[owner])
+            other, owner = other[passing], owner[passing]
+            places = row + size
             if len(other):
-                owner, asked = stack[uses[other]], address[uses[other]]
-                values[uses[other]] = np.arange(len(other)) + size + len(distinct)
+                asked = addresses[other]
+                places[other] = np.arange(len(other)) + size + len(distinct)
                 early, why = methods.find(asked, first[owner], known)
                 late, _ = methods.find(asked, last[owner], known)
                 passing = np.isin(why, (UNLOADED, NOT_YET, OVERLAPPING)) & (first != last)[owner]
                 split[owner[(early != late) | passing]] = True
                 distinct, method = np.append(distinct, asked), np.append(method, early)
                 reason = np.append(reason, why)
+            values[uses] = places
             rows.append((distinct, method, reason, np.full(len(distinct), number, dtype=np.int64)))
             size += len(distinct)
         columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
@@ -233,11 +240,12 @@ def _first_alike(stacks: StackArrays, place: Ints) -> Ints:
     """
     known = np.zeros(len(stacks), dtype=np.bool_)
     known[place] = True
+    data, size = stacks.addresses.tobytes(), stacks.addresses.itemsize
+    edges = (stacks.offsets * size).tolist()
     first: dict[bytes, int] = {}
     alike = np.zeros(len(stacks), dtype=np.int64)
-    for each in np.flatnonzero(known).tolist():
-        addresses = stacks.addresses[stacks.offsets[each] : stacks.offsets[each + 1]]
-        alike[each] = first.setdefault(addresses.tobytes(), each)
+    asked = np.flatnonzero(known)
+    alike[asked] = [first.setdefault(data[edges[each] : edges[each + 1]], each) for each in asked.tolist()]
     return alike[place]
 
 

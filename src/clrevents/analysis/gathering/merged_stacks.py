@@ -5,6 +5,7 @@ Innermost first, as everywhere in this package. Knows neither events nor weights
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import Interned, Ints, numbered, offsets
+from clrevents.analysis.gathering.groups import Interned, Ints, offsets
 from clrevents.schema.runtime_flags import OptimizationTier
 from clrevents.symbols.display_names import display_name, method_name, raw_name
 from clrevents.symbols.frame import IN_FILE, NATIVE, NOT_MANAGED, REASONS, STUB, address_text
@@ -131,6 +132,11 @@ class MergedStacks:
 
 def merged_stacks(methods: Methods, stacks: ResolvedStacks) -> MergedStacks:
     """Every use gets a stack: those without one share a stack of one frame that says so."""
+    return used(method_stacks(methods, stacks))
+
+
+def method_stacks(methods: Methods, stacks: ResolvedStacks) -> MergedStacks:
+    """The same where stacks that are alike are not one yet, and frames may be there that nobody uses."""
     frames: Interned[StackFrame] = Interned()
     place = _frames(methods, stacks, frames)
     values = place[stacks.values]
@@ -138,13 +144,23 @@ def merged_stacks(methods: Methods, stacks: ResolvedStacks) -> MergedStacks:
     if len(skipped):
         values[skipped] = frames[StackFrame(f"[{SKIPPED}]", f"[{SKIPPED}]", reason=SKIPPED)]
     if not methods.tells_kinds:
-        values, frames = _with_native_calls(stacks, values, frames)
+        values = _with_native_calls(stacks, values, frames)
     of, ends, lacking = stacks.of, stacks.offsets, np.append(np.diff(stacks.offsets) == 0, True)[stacks.of]
     if lacking.any():
         of, ends = np.where(lacking, len(stacks), of), np.append(ends, len(values) + 1)
         none = StackFrame(f"[{NO_STACK}]", f"[{NO_STACK}]", reason=NO_STACK)
         values = np.append(values, frames.of([none]).astype(values.dtype))
-    return MergedStacks(*distinct_stacks(of, ends, values), tuple(frames))
+    return MergedStacks(of, ends, values, tuple(frames))
+
+
+def used(merged: MergedStacks) -> MergedStacks:
+    """The same without stacks and frames that nobody uses; stacks that are alike are one."""
+    of, ends, values = distinct_stacks(merged.of, merged.offsets, merged.values)
+    there = np.zeros(len(merged.frames), dtype=np.bool_)
+    there[values] = True
+    place = np.cumsum(there, dtype=merged.values.dtype) - 1
+    frames = tuple(itertools.compress(merged.frames, there.tolist()))
+    return MergedStacks(of, ends, place[values] if len(values) else values, frames)
 
 
 def distinct_stacks(of: Ints, ends: Ints, values: FrameNumbers) -> tuple[Ints, Ints, FrameNumbers]:
@@ -159,15 +175,11 @@ def distinct_stacks(of: Ints, ends: Ints, values: FrameNumbers) -> tuple[Ints, I
     return alike[of], offsets(sizes), np.frombuffer(b"".join(stacks), dtype=values.dtype)
 
 
-def _with_native_calls(
-    stacks: ResolvedStacks, values: FrameNumbers, frames: Interned[StackFrame]
-) -> tuple[FrameNumbers, Interned[StackFrame]]:
+def _with_native_calls(stacks: ResolvedStacks, values: FrameNumbers, frames: Interned[StackFrame]) -> FrameNumbers:
     """The same with what is not managed named after the method that called it; of several in a row each."""
     unnamed = stacks.table.reason[stacks.values] == NOT_MANAGED
     unnamed[stacks.offsets[1:][np.diff(stacks.offsets) > 0] - 1] = False
     nameless = np.flatnonzero(unnamed)
-    if not len(nameless):
-        return values, frames
     known = list(frames)
     calls: dict[int, int | None] = {}
     for place in nameless[::-1].tolist():
@@ -176,19 +188,15 @@ def _with_native_calls(
             above = known[caller]
             name, raw = f"{NATIVE_CALL}{above.name}", f"{NATIVE_CALL}{above.raw}"
             if above.reason is None:
-                calls[caller] = len(known)
-                known.append(StackFrame(name, raw, reason=REASONS[NOT_MANAGED]))
+                call = StackFrame(name, raw, reason=REASONS[NOT_MANAGED])
+                calls[caller] = frames[call]
+                known[frames[call] :] = [call]
             else:
                 calls[caller] = caller if above.name.startswith(NATIVE_CALL) else None
-        call = calls[caller]
-        if call is not None:
-            values[place] = call
-    # Their addresses are in no stack any more.
-    there = np.zeros(len(known), dtype=np.bool_)
-    there[values] = True
-    place = np.zeros(len(known), dtype=np.int32)
-    place[there], left = numbered([known[frame] for frame in np.flatnonzero(there).tolist()])
-    return place[values], Interned(zip(left, range(len(left)), strict=True))
+        number = calls[caller]
+        if number is not None:
+            values[place] = number
+    return values
 
 
 def _skipped_callers(methods: Methods, stacks: ResolvedStacks, values: FrameNumbers) -> Ints:

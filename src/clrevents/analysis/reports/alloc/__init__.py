@@ -24,9 +24,9 @@ from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Evide
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.report_table import row as table_row
 from clrevents.analysis.gathering.groups import Ints
-from clrevents.analysis.gathering.merged_stacks import MergedStacks, is_own, merged_stacks
+from clrevents.analysis.gathering.merged_stacks import MergedStacks, is_own, method_stacks, used
 from clrevents.analysis.reports.alloc.alloc_sums import SELECTORS, AllocationReading, GroupedAllocations, kind_word
-from clrevents.analysis.shared.samples.stack_shapes import StackShape, folded, used
+from clrevents.analysis.shared.samples.stack_shapes import StackShape, folded
 from clrevents.analysis.shared.weights.allocations import (
     EVENTS,
     NEEDED,
@@ -280,7 +280,7 @@ class AllocationTables:
         distinct, running = keys // most, keys % most - 1
         first = np.full(len(distinct), FOREVER, dtype=np.int64)
         np.minimum.at(first, of, self.sums.first)
-        merged = folded(merged_stacks(self._context.methods, self._context.resolved(distinct, first, running)))
+        merged = folded(method_stacks(self._context.methods, self._context.resolved(distinct, first, running)))
         if self._shape:
             merged = used(self._shape.apply(merged)[0])
         ids = np.zeros(len(merged.offsets) - 1, dtype=np.int64)

@@ -17,10 +17,10 @@ import numpy as np
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned, Ints, Mask, grouped, numbered, sum_by
-from clrevents.analysis.gathering.merged_stacks import NATIVE_CALL, NO_STACK, MergedStacks, StackFrame, is_own
+from clrevents.analysis.gathering.merged_stacks import NATIVE_CALL, NO_STACK, MergedStacks, StackFrame, is_own, used
 from clrevents.analysis.shared.samples.leaf_states import WAITING
 from clrevents.analysis.shared.samples.samples import SampledThread, Samples
-from clrevents.analysis.shared.samples.stack_shapes import FOLDED, in_states, used
+from clrevents.analysis.shared.samples.stack_shapes import FOLDED, in_states
 from clrevents.analysis.shared.weights.weighing import Weights
 from clrevents.symbols.frame import NAMELESS
 from clrevents.table.table import Listed

@@ -201,6 +201,7 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     # What has no name fits no rule but that of its caller, and there may be as many of these as bytes in a trace.
     # Native code and the kernel's is around managed code, where a machine was recorded.
     foreign = [frame.kind in ("kernel", "native") for frame in frames]
+    any_foreign = any(foreign)
     artefacts, leaves = _Patterns(ARTEFACTS), _Patterns([rule.method for rule in LEAVES])
     roots = _Patterns([pattern for pattern, _ in ROOTS])
 
@@ -220,7 +221,9 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     bounds = offsets.tolist()
     cut = cut_stacks(np.diff(offsets)).tolist()
     for stack in range(count):
-        stack_frames = [f for f in values[bounds[stack] : bounds[stack + 1]].tolist() if not foreign[f]]
+        stack_frames = values[bounds[stack] : bounds[stack + 1]].tolist()
+        if any_foreign:
+            stack_frames = [frame for frame in stack_frames if not foreign[frame]]
         best, seen = None, 0
         for frame in stack_frames:
             name, skipped, rule, _ = known(frame)

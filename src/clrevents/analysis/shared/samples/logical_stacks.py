@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.analysis.gathering.groups import Interned, Ints, grouped, offsets
-from clrevents.analysis.gathering.merged_stacks import ASYNC, MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.gathering.merged_stacks import ASYNC, MergedStacks, StackFrame, method_stacks
 from clrevents.analysis.shared.samples.stack_shapes import folded
 from clrevents.symbols.async_stacks import AWAITERS, BUILDERS, CONTINUATIONS, RUNTIME_ASYNC
 from clrevents.symbols.frame_tables import resolve_stacks
@@ -94,7 +94,7 @@ class TaskTrails:
         resolved = resolve_stacks(
             trace.methods, trace.stacks.arrays, self.stack, np.maximum(self.created, 0), self.process if apart else None
         )
-        creators = folded(merged_stacks(trace.methods, resolved))
+        creators = folded(method_stacks(trace.methods, resolved))
         running = self._running(time, thread, process if apart else np.full(len(time), -1), apart)
         return _Joiner(self, merged, creators).joined(merged.of, running)
 

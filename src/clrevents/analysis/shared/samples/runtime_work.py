@@ -12,9 +12,8 @@ from typing import Final
 import numpy as np
 
 from clrevents.analysis.gathering.groups import Interned, Ints, groups, numbered, offsets, pair
-from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame
+from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame, used
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
-from clrevents.analysis.shared.samples.stack_shapes import used
 from clrevents.table.table import Table
 
 _WORK: Final = {

@@ -33,6 +33,7 @@ from clrevents.analysis.gathering.merged_stacks import (
     MergedStacks,
     StackFrame,
     merged_stacks,
+    used,
 )
 from clrevents.analysis.shared.events.event_spans import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
@@ -63,7 +64,6 @@ from clrevents.analysis.shared.samples.stack_shapes import (
     in_states,
     sampled_states,
     tellable,
-    used,
 )
 from clrevents.analysis.shared.weights.allocations import (
     ALLOC,

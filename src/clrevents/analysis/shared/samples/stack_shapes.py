@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned, Ints, Mask, offsets
-from clrevents.analysis.gathering.merged_stacks import ASYNC, MergedStacks, StackFrame, distinct_stacks, is_own
+from clrevents.analysis.gathering.merged_stacks import ASYNC, MergedStacks, StackFrame, is_own, used
 from clrevents.analysis.shared.samples.leaf_states import (
     OFF_PROCESSOR,
     SAMPLED,
@@ -424,19 +424,8 @@ def in_states(codes: StateCodes, states: Sequence[ThreadState]) -> NDArray[np.bo
 def folded(merged: MergedStacks) -> MergedStacks:
     """Stacks without artefacts, so that callers stand in their place; one of nothing else stays."""
     artefact = artefact_frames(merged.frames)
-    if not artefact.any():
-        return merged
-    kept = ~artefact[merged.values]
-    owner = np.repeat(np.arange(len(merged.offsets) - 1), np.diff(merged.offsets))
-    nothing = np.bincount(owner[kept], minlength=len(merged.offsets) - 1) == 0
-    return used(without_frames(merged, ~(kept | nothing[owner])))
-
-
-def used(merged: MergedStacks) -> MergedStacks:
-    """The same without stacks and frames that nobody uses; stacks that are alike are one."""
-    of, ends, values = distinct_stacks(merged.of, merged.offsets, merged.values)
-    there = np.zeros(len(merged.frames), dtype=np.bool_)
-    there[values] = True
-    place = np.cumsum(there, dtype=merged.values.dtype) - 1
-    frames = tuple(frame for frame, is_used in zip(merged.frames, there.tolist(), strict=True) if is_used)
-    return MergedStacks(of, ends, place[values] if len(values) else values, frames)
+    if artefact.any():
+        kept, owner = ~artefact[merged.values], _owner(merged)
+        nothing = np.bincount(owner[kept], minlength=len(merged.offsets) - 1) == 0
+        merged = without_frames(merged, ~(kept | nothing[owner]))
+    return used(merged)
