@@ -60,7 +60,7 @@ def semaphore(inside: float, threads: int = 5, starts: int = 0) -> Facts:
     }  # fmt: skip
 
 
-def barrier(last: int) -> Facts:
+def barrier(last: int, life: int = LONG) -> Facts:
     """Four threads meet ten times a second: three wait for 90 ms each time, one sleeps and waits for so long."""
     at, asleep = "System.Threading.Barrier.SignalAndWait", "System.Threading.Thread.Sleep"
     rows = [
@@ -70,7 +70,11 @@ def barrier(last: int) -> Facts:
     names = ("thread_id", "kind", "method", "waiting_in", "duration_ns")
     columns = dict(zip(names, map(list, zip(*rows * 100, strict=True)), strict=True))
     starts = [start * 100 * MS for start in range(100) for _ in rows]
-    return {f"waits/waits/{name}": values for name, values in {**columns, "start_ns": starts}.items()}
+    lives = {"thread_id": list(range(4)), "life_ns": [life, LONG, LONG, LONG]}
+    return {
+        **{f"waits/waits/{name}": values for name, values in {**columns, "start_ns": starts}.items()},
+        **{f"threads/threads/{name}": values for name, values in lives.items()},
+    }
 
 
 def received() -> Facts:
@@ -141,6 +145,7 @@ def fired(beneath: int, by: str = "TimerQueueTimer.Fire(bool)", first: int = 0) 
         pytest.param("startup.long", begun(*[("jit", S), ("io", MS)] * 3), SICK, id="it waits for a moment meanwhile"),
         pytest.param("startup.long", begun(*[("running", S), ("io", S)] * 3), Clear, id="it waits as long as it works"),
         pytest.param("startup.long", begun(("running", 6 * S)), Clear, id="it works most of the time"),
+        pytest.param("wait.turns", barrier(2 * MS, S), Clear, id="the fourth was not there for long"),
         pytest.param("wait.main", received(), SICK, id="the outer methods left the stack"),
         pytest.param("wait.main", hung(), SICK, id="nobody completes the task"),
         pytest.param("wait.main", hung("timer"), Clear, id="a timer may complete it"),

@@ -30,6 +30,7 @@ KINDS: dict[str, set[str]] = {
     "cpu.awaiting": {"many-awaits"},
     "cpu.small_reads": {"small-reads"},
     "jit.startup": {"slow-start"},
+    "startup.long": {"slow-start"},
     "jit.churn": {"runtime-code", "regex-construction"},
     "trace.stacks": {"deep-stacks"},
     "wait.turns": {"semaphore", "event-wait", "reader-writer-lock", "back-pressure", "lock-contention"},

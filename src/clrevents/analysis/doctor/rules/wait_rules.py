@@ -43,7 +43,7 @@ _TURNS: Final = ("System.Threading.SemaphoreSlim.Wait", "System.Threading.WaitHa
 """How methods begin in which a thread waits for its turn, or for something to do."""
 _BARRIER: Final = "System.Threading.Barrier."
 _SELDOM: Final = 0.5
-"""Whoever comes to a barrier for more of the median's time, and waits there for less, keeps the others waiting."""
+"""Whoever lives for more of the median's time, and waits at a barrier for less, keeps the others waiting."""
 _NONE: Final = 0.15
 _WHOLE: Final = 0.05
 _LATE: Final = 0.15
@@ -143,15 +143,17 @@ def _late(case: Case, limit: float) -> Ailment | None:
     Where all wait for as long, they wait for whoever gives them something to do, or for processors.
     """
     rows = case.rows("waits", "waits")
-    threads, start, took = (rows.numbers(name) for name in ("thread_id", "start_ns", "duration_ns"))
+    threads, took = rows.numbers("thread_id"), rows.numbers("duration_ns")
+    all_threads = case.rows("threads", "threads")
+    lives = dict(zip(all_threads.column("thread_id").tolist(), all_threads.numbers("life_ns").tolist(), strict=True))
     methods, waiting_in = (rows.column(name).tolist() for name in ("method", "waiting_in"))
     at_barrier = np.array([(name or "").startswith(_BARRIER) for name in waiting_in], dtype=bool)
     for method in {methods[row] for row in np.flatnonzero(at_barrier)} - {None}:
         here = at_barrier & (np.array(methods, dtype=object) == method)
         ids, thread = np.unique(threads[here], return_inverse=True)
         waited = np.bincount(thread, weights=took[here])
-        there = np.array([np.ptp(start[here][thread == one]) for one in range(len(ids))])
-        late = ids[(waited < _SELDOM * np.median(waited)) & (there >= _SELDOM * np.median(there))]
+        lived = np.array([lives.get(one, 0) for one in ids.tolist()])
+        late = ids[(waited < _SELDOM * np.median(waited)) & (lived >= _SELDOM * np.median(lived))]
         kept = np.flatnonzero(here & ~np.isin(threads, late))
         total = case.cells("waits", "waits", "duration_ns", kept)
         if not len(late) or total.value < limit:
@@ -442,7 +444,7 @@ RULES: Final = (
         "waits {file}",
         _turns,
         "inferred",
-        also=("top",),
+        also=("top", "threads"),
     ),
     Rule(
         "wait.main",
