@@ -181,6 +181,12 @@ def test_it_tells_them_apart(rule: str, facts: Facts, kind: type) -> None:
     assert isinstance(verdict(planted(facts), rule_of(rule)), kind)
 
 
+def test_what_timers_start_counts_for_them() -> None:
+    often = verdict(planted(fired(S)), rule_of("timer.often"))
+    assert isinstance(often, Ailment)
+    assert often.impact.value == LONG // 100 + S
+
+
 def test_whoever_comes_last_to_a_barrier_is_to_blame() -> None:
     late = verdict(planted(barrier(2 * MS)), rule_of("wait.turns"))
     assert isinstance(late, Ailment)

@@ -295,6 +295,8 @@ def _timers(case: Case, limit: float) -> Verdict:
     if woken:
         title += f", and woke {counted(woken, 'time')}, {case.per_second(woken):,.0f} times per second"
     evidence: tuple[Cited, ...] = (used, lived)
+    # It is woken once for all that are due.
+    cost = Cited("waits.count", woken, "count", side="at least ")
     if case.per_second(woken) < limit:
         if woken or share < _BY_TIMERS:
             return Clear(title, evidence)
@@ -302,7 +304,7 @@ def _timers(case: Case, limit: float) -> Verdict:
         if fired is None:
             return Unknown(f"{title}; how often it woke is told from .NET 9 on")
         title += f", and {fired.text} of processor time of the pool's workers were for what it started"
-        evidence = *evidence, fired
+        evidence, cost = (*evidence, fired), fired.of(used.value + fired.value)
     else:
         busy = case.cells("threads", "threads", "processor_ns", [*own, *_rows_of(roles, "pool_worker")])
         evidence = *evidence, busy
@@ -311,8 +313,6 @@ def _timers(case: Case, limit: float) -> Verdict:
                 f"{title}; no event tells how many timers fired each time, and most processor time went elsewhere"
             )
     called = case.own_kin(lambda name: name.startswith(_FIRE), "own_callee")
-    # It is woken once for all that are due.
-    cost = Cited("waits.count", woken, "count", side="at least ") if woken else used
     return Ailment(title, cost, evidence, None, called, nameless="no sample shows what timers call")
 
 
