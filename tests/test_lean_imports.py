@@ -98,6 +98,31 @@ def test_one_name_loads_one_family() -> None:
     assert not families(modules)
 
 
+def test_events_of_groups_are_made_when_they_are_asked_for() -> None:
+    """By several threads at once, or by the name of a class, as unpickling a record does."""
+    code = """
+import importlib, threading
+from clrevents.schema.registry import DEFAULT, RUNTIME
+gate, versions = threading.Barrier(8), []
+def ask():
+    gate.wait()
+    versions.append(DEFAULT.versions(RUNTIME, 152))
+threads = [threading.Thread(target=ask) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+family = importlib.import_module("clrevents.schema.events.loader")
+print(len(versions), {*versions}, sorted(name for name in vars(family) if "_V" in name))
+print(family.AssemblyUnload_V1.__event__.id, hasattr(family, "Nothing_V0"))
+print(sorted(name for name in vars(family) if "_V" in name))
+"""
+    first = [f"ModuleLoad_V{version}" for version in range(4)]
+    assert run(code).splitlines() == [
+        f"8 {{(0, 1, 2, 3)}} {first}",
+        "155 False",
+        str(["AssemblyUnload_V0", "AssemblyUnload_V1", *first]),
+    ]
+
+
 @pytest.mark.full
 def test_reading_needs_no_construct() -> None:
     path = ROOT / "fixtures" / "net8-sample.nettrace.gz"

@@ -13,6 +13,7 @@ import attrs
 
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import first_line, report_names
+from clrevents.schema.registry import DEFAULT
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "clrevents"
 SCHEMA = SOURCE / "schema"
@@ -30,8 +31,11 @@ def _events() -> str:
     shared += (f"clrevents.schema.{p.stem}" for p in sorted(SCHEMA.glob("*_flags.py")))
     others: dict[str, str] = {}
     rows: dict[tuple[str, int], tuple[str, dict[str, None], list[int], str]] = {}
-    for path in (*shared, *(f"clrevents.schema.events.{f}" for f in families)):
-        module = importlib.import_module(path)
+    paths = (*shared, *(f"clrevents.schema.events.{family}" for family in families))
+    modules = {path: importlib.import_module(path) for path in paths}
+    # Makes the classes of all.
+    _ = [*DEFAULT.events()]
+    for path, module in modules.items():
         for name, value in vars(module).items():
             if not isinstance(value, type) or value.__module__ != path:
                 continue

@@ -11,6 +11,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import FrameType
 from typing import Any, Final, NamedTuple, TypeVar, cast, dataclass_transform
 
@@ -18,7 +19,7 @@ import attrs
 
 from clrevents._util.notebook_views import fields_html
 from clrevents.schema.layout import Field, Layout
-from clrevents.schema.registry import DEFAULT, EventInfo, Registry
+from clrevents.schema.registry import DEFAULT, EventInfo, Registry, make_late
 from clrevents.schema.types import UInt16, read_annotation
 
 _ITEMS: Final = 10
@@ -68,8 +69,8 @@ _OPCODES = {"Begin": "Start", "End": "Stop"}
 class EventGroup(NamedTuple):
     """What several events of one provider share.
 
-    Its methods declare events that have no fields of their own. They make the classes, and name them in the module that
-    calls, as class statements would; type checkers see them in `events.pyi`.
+    Its methods declare events that have no fields of their own. Their classes are made when one of the event's versions
+    is first asked for, and named in the module that calls; type checkers see them in `events.pyi`.
     """
 
     provider: str
@@ -89,7 +90,7 @@ class EventGroup(NamedTuple):
 
         Its first version is `version`. `alias` replaces the one by the task.
         """
-        self._declare(sys._getframe(1), id, name, what, fields, alias, version)
+        self._declare(sys._getframe(1).f_globals, id, name, what, fields, alias, version)
 
     def span(self, id: int, begin: str, what: str, alias: str = "") -> None:
         """Two events of something that takes time: this one says that it starts, the next that it ends.
@@ -99,12 +100,13 @@ class EventGroup(NamedTuple):
         """
         stem = begin.removesuffix("Start")
         alias = alias or f"{self.task}/{stem.removeprefix(self.task)}"
-        self._declare(sys._getframe(1), id, begin, f"Start of {what}.", (), f"{alias}Start")
-        self._declare(sys._getframe(1), id + 1, f"{stem}End", f"End of {what}.", (), f"{alias}Stop")
+        family = sys._getframe(1).f_globals
+        self._declare(family, id, begin, f"Start of {what}.", (), f"{alias}Start")
+        self._declare(family, id + 1, f"{stem}End", f"End of {what}.", (), f"{alias}Stop")
 
     def _declare(
         self,
-        module: FrameType,
+        family: dict[str, Any],
         id: int,
         name: str,
         what: str,
@@ -116,13 +118,27 @@ class EventGroup(NamedTuple):
             moment = _MOMENT.sub(lambda match: _OPCODES[match[0]], name.removeprefix("Prv").removeprefix(self.task))
             alias = f"{self.task}/{moment}"
         first, *added = fields or self.fields or (object,)
-        body = {"__doc__": what, "__module__": module.f_globals["__name__"]}
-        cls: Any = type(f"{name}_V{version}", (first,), body)
         aliases = (alias,) if alias else ()
-        versions = [event(self, id=id, version=version, aliases=aliases, only_undescribed=self.only_undescribed)(cls)]
-        for each in added:
-            versions.append(extended(versions[-1], each, self.later))
-        module.f_globals.update((cls.__name__, cls) for cls in versions)
+
+        def make() -> None:
+            cls: Any = type(f"{name}_V{version}", (first,), {"__doc__": what, "__module__": family["__name__"]})
+            cls = event(self, id=id, version=version, aliases=aliases, only_undescribed=self.only_undescribed)(cls)
+            family[cls.__name__] = cls
+            for each in added:
+                cls = extended(cls, each, self.later)
+                family[cls.__name__] = cls
+
+        family.setdefault("__getattr__", partial(_late_class, family))
+        make_late(self.provider, id, make)
+
+
+def _late_class(family: dict[str, Any], name: str) -> Any:
+    """What a family's module gives for the name of a class that is made only now."""
+    for entry in DEFAULT.named(name.rpartition("_V")[0]):
+        DEFAULT.versions(entry.provider, entry.id)
+    if name not in family:
+        raise AttributeError(f"module {family['__name__']!r} has no attribute {name!r}")
+    return family[name]
 
 
 @dataclass_transform(frozen_default=True)

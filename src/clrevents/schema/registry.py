@@ -141,6 +141,7 @@ class Registry(Summary):
         self.parent: Registry | None = DEFAULT if parent is ... else parent
         self._events: dict[tuple[str, int], dict[int, EventInfo]] = {}
         self._index = index
+        self._late: dict[tuple[str, int], list[Callable[[], None]]] = {}
         self._loading: set[str] = set()
         self._loaded: set[str] = set()
         self._lock = threading.RLock()
@@ -303,6 +304,14 @@ class Registry(Summary):
                     self._loading.add(entry.module)
                     importlib.import_module(f"clrevents.schema.events.{entry.module}")
                     self._loaded.add(entry.module)
+        if (provider, id) in self._late:
+            with self._lock:
+                if makers := self._late.get((provider, id)):
+                    # Emptied first, since what is made asks for itself; removed last, since other threads wait for it.
+                    self._late[provider, id] = []
+                    for make in makers:
+                        make()
+                    del self._late[provider, id]
         return self._events.get((provider, id), {})
 
 
@@ -372,6 +381,14 @@ def _builtin_index() -> Mapping[tuple[str, int], Entry]:
         for id, name, aliases, versions in events
     }
     return dict(sorted(index.items()))
+
+
+def make_late(provider: str, id: int, make: Callable[[], None]) -> None:
+    """Have `make` register a built-in event when it is first asked for; at once if the index does not have it yet."""
+    if (provider, id) in (DEFAULT._index or {}):
+        DEFAULT._late.setdefault((provider, id), []).append(make)
+    else:
+        make()
 
 
 DEFAULT: Final[Registry] = Registry(parent=None, index=_builtin_index())
