@@ -7,15 +7,14 @@ mangled, and those of code hold for a symbol's size and no further.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.symbols.frame import ANOTHER_BUILD, NATIVE, NO_BUILD_ID, UNUSABLE
 from clrevents.symbols.lifetimes import Addresses, Ints, LastBeyond
 
@@ -41,7 +40,7 @@ _PAGE: Final = 1 << 12
 _MASK: Final = (1 << 64) - 1
 
 
-@attrs.frozen
+@frozen
 class MappedFile:
     """What a recording says about a mapped file; without a build id or a debug link, these are empty. `alone` if it is
     the only one that symbols are looked for."""
@@ -54,6 +53,9 @@ class MappedFile:
     @classmethod
     def of(cls, path: str, metadata: str) -> MappedFile | None:
         """From a path and the mapping's metadata, which is JSON; None for a file of another kind."""
+        # Only recordings of the kernel have mappings.
+        import json
+
         try:
             metadata_values = json.loads(metadata)
         except (ValueError, RecursionError):
@@ -66,7 +68,7 @@ class MappedFile:
         return cls(path, build_id if set(build_id) <= _HEX else "", str(metadata_values.get("debug_link", "")))
 
 
-@attrs.frozen
+@frozen
 class Segment:
     """A part of a file as it is loaded; without bytes in a file that has only what debuggers need."""
 
@@ -129,7 +131,7 @@ class SymbolTable:
         return self._names[at : at + _LONGEST_NAME].partition(b"\0")[0].decode("utf-8", "replace")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class _Elf:
     """What is used of a file: `table` is the best that it has, `whole` whether it lists all of its functions; `start`
     and `end` are where it begins and ends in memory, as the file counts."""
@@ -142,7 +144,7 @@ class _Elf:
     end: int = 0
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class FileSymbols:
     """The functions of one build of a file, which takes `size` bytes from the address `start` on, as it counts."""
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -246,7 +245,7 @@ class LastBeyond:
         return node - leaves
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class _Numbers:
     """Columns of `Ranges` without a copy, whose items are Python's integers: to look at one after the other."""
 

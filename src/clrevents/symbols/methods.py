@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary, Value
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.decode.decoded import DecodedRows
 from clrevents.errors import LimitError, Limits
@@ -67,7 +67,7 @@ _NO_PROCESS: Final = -1
 _NO_FLAGS: Final = MethodFlags(0)
 
 
-@attrs.frozen
+@frozen
 class Method(Value):
     """A piece of code and its lifetime, as in `Methods`.
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.schema.runtime_flags import ModuleFlags, OptimizationTier
 from clrevents.symbols.elf import FileSymbols, MappedFile, SymbolFolders
@@ -74,7 +74,7 @@ def code_kind(address: int, file: str, managed: bool | None) -> CodeKind | None:
     return "managed" if managed else "native"
 
 
-@attrs.frozen
+@frozen
 class Symbol:
     """A name for a range of addresses: a native function, or jitted code named by a perf map. `display` is the name for
     people, where it is another one."""
@@ -87,7 +87,7 @@ class Symbol:
     display: str = ""
 
 
-@attrs.frozen
+@frozen
 class _Piece:
     process: int
     time: int
@@ -96,7 +96,7 @@ class _Piece:
     value: Any
 
 
-@attrs.frozen
+@frozen
 class _MappedPiece:
     """A mapped file: its name to show, its path, where in it the mapping begins, and what is told of its build."""
 
@@ -107,7 +107,7 @@ class _MappedPiece:
     build: str
 
 
-@attrs.frozen
+@frozen
 class FileSymbol:
     """A function in a file of the user's, where it was mapped: `mapping` is the place of that in `mappings`, negative
     for a program that was compiled ahead of time (`Images.process_of`)."""
@@ -338,7 +338,7 @@ _WRONG: Final = {
 }
 
 
-@attrs.frozen
+@frozen
 class Image:
     """A program's file: `start` is where it was loaded."""
 

@@ -12,14 +12,13 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.notebook_views import Value, framed_html, html_table, shortened
+from clrevents._util.notebook_views import Value, escaped, framed_html, html_table, shortened
 from clrevents._util.offered import offered
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import amount_text, counted, moment_text, safe, share_text
@@ -926,7 +925,7 @@ def samples_text(samples: Samples) -> str:
 
 def samples_html(samples: Samples) -> str:
     """The notebook view of samples."""
-    parts = [f"<b>{escape(_title(samples))}</b>", html_table((), _facts(samples))]
+    parts = [f"<b>{escaped(_title(samples))}</b>", html_table((), _facts(samples))]
     rows = _heaviest(samples)
     parts.append(html_table(_HEAD, [(*numbers, shortened(name)) for *numbers, name in rows[:_ROWS]]))
     if len(rows) > _ROWS:
