@@ -38,7 +38,7 @@ def _long_start(case: Case, limit: float) -> Verdict:
     title = f"the main thread was at work for the first {start.text}, and mostly waited afterwards"
     is_start = took[:ends][waits[:ends]].sum() <= _LITTLE * start.value
     if start.value < limit or later < start.value or not is_start or took[ends:][~waits[ends:]].sum() > _LITTLE * later:
-        return Clear("the main thread did not work for long before it waited", (start,))
+        return Clear("the main thread did not work for long before it waited", (start,), ns=limit - start.value)
     tops = case.rows("top", "methods")
     sampled = zip(tops.numbers("inclusive_ns").tolist(), tops.column("name").tolist(), strict=True)
     # The innermost method of the program that had most of it, and no more.
