@@ -29,6 +29,9 @@ from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE
 Openable: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
 WINDOW: Final = 1 << 20
+# Memory that is given back in one large piece makes the C library (glibc) keep smaller ones, such as windows, for the
+# next ones: otherwise each window is memory that the kernel has to clear first. This one is never touched.
+bytes(4 * WINDOW)
 TRACE_CLOSED: Final = "the trace is closed, but must be read again to answer this; ask inside `with`, or reopen it"
 GZIP: Final = b"\x1f\x8b"
 """How compressed bytes begin."""

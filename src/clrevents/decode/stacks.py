@@ -72,7 +72,8 @@ class StackTable:
         # First id, end and base of each stretch of ids: what a lookup has, which keeps its part when more are added.
         self._stretches: Ints = _NO_STRETCHES
         self._count = 0
-        self._end = 0
+        # Ids without a gap up to the last one.
+        self._first = self._end = 1
         self._numbers: list[int] = []
         self._walked: list[_Places | None] = []
         self._base = base
@@ -92,8 +93,10 @@ class StackTable:
         self._blocks.append((block, self.next, count))
         self._numbers.append(self.next)
         self._walked.append(None)
+        if not self._count or block.first_id != self._end:
+            self._first = block.first_id
         first, self._end = block.first_id, block.first_id + count
-        if self._lookup is None and self._count and first == self._stretches[1, self._count - 1]:
+        if self._lookup is None and self._count and self._first < first:
             self._stretches[1, self._count - 1] = self._end
         else:
             if self._count == self._stretches.shape[1]:
@@ -114,6 +117,15 @@ class StackTable:
         if self._lookup is None:
             self._lookup = StackLookup(*self._stretches[:, : self._count])
         return self._lookup
+
+    def missing(self, ids: Ints) -> NDArray[np.bool_] | None:
+        """Which of these ids have no stack until now; None if each has one."""
+        if self._first <= 1:
+            # Nearly always: one comparison for each, in which what is below zero is large.
+            unsigned = ids.view(np.uint64)
+            return unsigned >= self._end if unsigned.max() >= self._end else None
+        missing: NDArray[np.bool_] = self.lookup().unique(ids) < 0
+        return missing if missing.any() else None
 
     def new(self, numbers: Ints) -> Ints:
         """Those of these trace-wide numbers that have not been requested before, in ascending order."""

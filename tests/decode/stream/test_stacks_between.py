@@ -6,10 +6,15 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from clrevents.decode.container.blocks import Stacks
 from clrevents.decode.container.container import SmallBlocks
 from clrevents.decode.kernels.header_scan import Tally
+from clrevents.decode.stacks import StackTable
 from clrevents.errors import ErrorMode, Limits
 from nettrace4_writer import Blob, Writer
 from seen import Seen, in_pieces, read_rows
@@ -148,3 +153,16 @@ def test_a_region_may_end_between_them(counted: bool, together: list[int]) -> No
         ends.add(len(alone.problems))
     assert len(ends) > 2
     assert together
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 4))), st.lists(st.integers(-1, 20), min_size=1))
+def test_missing_stacks_are_those_without_a_number(blocks: list[tuple[int, int]], ids: list[int]) -> None:
+    """Blocks that follow one another, leave gaps, and begin again; asked for before, between and after."""
+    table, asked = StackTable(), np.array(ids, dtype=np.int64)
+    for block in (None, *blocks):
+        if block is not None:
+            table.add(Stacks(*block, b"", 0, 0, 0))
+        missing = table.missing(asked)
+        assert (asked[missing].tolist() if missing is not None else []) == [
+            one for one, number in zip(ids, table.lookup().unique(asked).tolist(), strict=True) if number < 0
+        ]

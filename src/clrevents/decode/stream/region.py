@@ -133,17 +133,17 @@ class Region:
         if not self._events:
             self._start = int(columns.offsets[0])
         self._events += len(columns)
-        missing = self.stacks.lookup().unique(columns.stack_ids) < 0
-        if missing.any():
+        missing = self.stacks.missing(columns.stack_ids)
+        if missing is not None:
             self._waiting.append((columns.stack_ids[missing], columns.ticks[missing]))
 
     def _find_stackless(self) -> None:
         """Whose stacks have not come until now never get one."""
         waiting, self._waiting = self._waiting, []
-        lookup = self.stacks.lookup()
         for ids, every in waiting:
-            ticks = every[lookup.unique(ids) < 0]
-            if len(ticks):
+            missing = self.stacks.missing(ids)
+            if missing is not None:
+                ticks = every[missing]
                 low, high = int(ticks.min()), int(ticks.max())
                 count, first, last = self.stackless or (0, low, high)
                 self.stackless = count + len(ticks), min(first, low), max(last, high)
