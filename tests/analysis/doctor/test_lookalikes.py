@@ -24,6 +24,7 @@ from analysis.doctor.test_rule_laws import (
     rule_of,
     thread,
     timers,
+    turns,
     waits,
 )
 from clrevents.analysis.doctor.diagnosing import verdict
@@ -173,6 +174,10 @@ def fired(beneath: int, by: str = "TimerQueueTimer.Fire(bool)", first: int = 0) 
         pytest.param("wait.polling", polling(9 * S, seen=LITTLE), SICK, id="samples hardly see it awake"),
         pytest.param("wait.polling", polling(9 * S, seen=2 * LITTLE), Unknown, id="it may do a little each time"),
         pytest.param("wait.polling", polling(9 * S, seen=5 * LITTLE), Clear, id="it works in between"),
+        pytest.param("wait.awaited", turns(9 * S), SICK, id="one that goes on lets another one go"),
+        pytest.param("wait.awaited", turns(9 * S, "Shop.Take()"), Clear, id="another method gives it something to do"),
+        pytest.param("wait.awaited", turns(9 * S, after=5 * MS), Clear, id="it goes on by itself"),
+        pytest.param("wait.awaited", turns(9 * S, after=0), Clear, id="one timer ends both"),
         pytest.param("gc.midlife", midlife(True, generation=1), SICK, id="what survives dies before it is old"),
         pytest.param("gc.midlife", midlife(False), Clear, id="what survives stays"),
     ],

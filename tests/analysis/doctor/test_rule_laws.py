@@ -180,6 +180,18 @@ def polling(waited: int, seen: int = 0) -> Facts:
     }  # fmt: skip
 
 
+def turns(waited: int, method: str = "Shop.Pack()", after: int = MS // 2) -> Facts:
+    """A hundred awaits of one method, each of which ends so long after another one, of a method."""
+    each = waited // 100 + (waited % 100 > 0)
+    ends = [row * LONG // 100 for row in range(1, 101)]
+    columns = {
+        "row": range(200), "kind": ["await"] * 200, "method": [method] * 100 + ["Shop.Pack()"] * 100,
+        "queued": [False] * 100 + [True] * 100, "started_ns": [end - after for end in ends] + ends,
+        "created_ns": [end - after for end in ends] + [end - each for end in ends],
+    }  # fmt: skip
+    return {"tasks.awaits": 200, **{f"tasks/tasks/{name}": list(values) for name, values in columns.items()}}
+
+
 def timers(number: int) -> Facts:
     columns = {"thread_id": 7, "kind": "idle", "evidence": "event"}
     rows = {f"waits/waits/{name}": [value] * number for name, value in columns.items()}
@@ -276,6 +288,7 @@ SIZED: Final[Mapping[str, Callable[[int], Facts]]] = {
     "wait.turns": lambda ns: waits(ns, "lock", "Shop.Read()", "System.Threading.ReaderWriterLockSlim.EnterReadLock"),
     "wait.polling": polling,
     "startup.long": lambda ns: begun(("running", ns)),
+    "wait.awaited": turns,
 }
 """What a size is planted in, for the rules whose threshold is one."""
 

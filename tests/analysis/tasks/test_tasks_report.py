@@ -9,7 +9,8 @@ from clrevents.events import ThreadPoolWorkerThreadWait_V0
 from clrevents.schema.registry import TPL
 from clrevents.testing.builder import TraceBuilder
 
-USER, RESULT, RUN, BUILDER = 0x1000, 0x2000, 0x3000, 0x4000
+USER, RESULT, RUN, BUILDER, QUEUE = 0x1000, 0x2000, 0x3000, 0x4000, 0x5000
+EXECUTE = "System.Threading.IThreadPoolWorkItem.Execute"
 
 
 def methods() -> TraceBuilder:
@@ -65,6 +66,14 @@ def test_an_await_resumes_inside_what_completes_its_task() -> None:
     assert (other.kind, other.parent_row, other.parent_task_id) == ("continuation", one.row, 7)
     assert (other.latency_ns, other.completed_ns) == (2500, 8000)
     assert task.completed_ns == 6000
+
+
+def test_an_await_resumes_inside_what_ends_its_task_or_from_the_queue() -> None:
+    builder = methods().method_load("System.Threading.Tasks.AwaitTaskContinuation", EXECUTE, address=QUEUE)
+    for task, stack in ((1, (RESULT,)), (2, (QUEUE,)), (3, ())):
+        awaits(builder.thread(5).at(task * 1000), task, method=8, stack=(BUILDER, USER))
+        resumes(builder.thread(6).at(task * 1000 + 500), task, stack=stack)
+    assert told(builder).tasks.column("queued").tolist() == [False, True, None]
 
 
 def test_only_its_run_shows_that_a_continuation_is_one_on_its_own() -> None:

@@ -7,6 +7,7 @@ from typing import Final
 from clrevents.analysis.doctor.rule import Rule
 from clrevents.analysis.doctor.rules import (
     allocation_rules,
+    await_rules,
     collections_rules,
     compilation_rules,
     exceptions_rules,
@@ -29,6 +30,7 @@ FAMILIES: Final = (
     requests_rules,
     processor_rules,
     wait_rules,
+    await_rules,
 )
 
 RULES: Final[tuple[Rule, ...]] = tuple(rule for family in FAMILIES for rule in family.RULES)

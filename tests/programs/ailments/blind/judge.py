@@ -34,6 +34,7 @@ KINDS: dict[str, set[str]] = {
     "jit.churn": {"runtime-code", "regex-construction"},
     "trace.stacks": {"deep-stacks"},
     "wait.turns": {"semaphore", "event-wait", "reader-writer-lock", "back-pressure", "lock-contention"},
+    "wait.awaited": {"semaphore"},
     "wait.main": {"back-pressure", "network-wait", "hang", "event-wait"},
     "wait.polling": {"polling"},
     "wait.process": {"child-process"},

@@ -64,6 +64,11 @@ class TaskRun(SpanRow):
     outcome: cells.Word | None = column(
         "How what an await waited for ended: `result`, `faulted` or `cancelled`; null unless recorded.", hidden=True
     )
+    queued: cells.Flag | None = column(
+        "Whether a worker of the pool took an await from the queue and resumed it, not what ended the awaited task; "
+        "null unless recorded.",
+        hidden=True,
+    )
     awaiter_row: cells.RowNumber | None = column(
         "The row of the await that waits for the method of this one; null unless recorded.", hidden=True
     )
@@ -170,6 +175,7 @@ class TasksFacts:
 
 KINDS: Final = ("task", "continuation", "await")
 OUTCOMES: Final = ("result", "faulted", "cancelled")
+_QUEUE: Final = "System.Threading.Tasks.AwaitTaskContinuation.System.Threading.IThreadPoolWorkItem.Execute("
 _OF_AWAITS: Final = ("outcome", "awaiter_row", "state", "native_offset", "il_offset")
 
 
@@ -202,6 +208,7 @@ class TaskTables:
             my_code,
         )
         self._methods = [names.method(place) for place in range(len(work))]
+        self._queued = self._taken_from_queue(raw)
         self._sites = None if events.awaits is None else AwaitSites.of(events.awaits, context, raw, my_code)
         self.profiled = self._sites is not None
         """Whether the async profiler recorded any await."""
@@ -251,6 +258,22 @@ class TaskTables:
         self.waited: Ints = window.overlap(starts, ends)
         self.open: Mask = waits.open & window.meets(starts, ends)
 
+    def _taken_from_queue(self, raw: bool) -> list[bool | None]:
+        """Of awaits whose resumption has a stack, whether the pool's queue is on it."""
+        events, work = self._events, self.work
+        stacks = picked(events.stack, work.started)
+        resumed = np.flatnonzero((work.kind == AWAIT) & (work.started != NONE) & (stacks > 0))
+        queued: list[bool | None] = [None] * len(work)
+        if events.awaits is None and len(resumed):
+            times, threads = self._started[resumed], picked(events.thread, work.started)[resumed]
+            names = BlockingMethods(self._context, stacks[resumed], times, threads, raw)
+            at = {
+                stack: any(f.name.startswith(_QUEUE) for f in names.frames(stack)) for stack in set(names.of.tolist())
+            }
+            for place, stack in zip(resumed.tolist(), names.of.tolist(), strict=True):
+                queued[place] = at[stack]
+        return queued
+
     def _going_on(self, begun: Mask, ended: Mask, since: Ints) -> Mask:
         """Which of those that begun went on when tracing stopped; none if the trace has no ends, or may lack theirs."""
         if not (begun & ended).any() or not (begun & ~ended).any():
@@ -287,6 +310,7 @@ class TaskTables:
                 "thread_id": nulled(thread, self.was_started),
                 "created_thread_id": nulled(maker, self.was_created),
                 "exceptional": nulled(self._left_by_exception == 1, self._left_by_exception != NONE),
+                "queued": self._queued,
                 **self._of_awaits(),
                 "ambiguous": work.shared,
                 "method": self._methods,
