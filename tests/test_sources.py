@@ -151,6 +151,7 @@ def test_damaged_gzip_gives_what_is_there_and_says_so(at: str) -> None:
         with pytest.warns(TraceWarning):
             found = sum(trace.event_counts().values())
         (problem,) = (p for p in trace.problems if p.kind == "compressed-stream")
+        assert trace.check().problem_counts["compressed-stream"] == 1
     whole = sum(clrevents.open(data).event_counts().values())
     with clrevents.open(data[:300_000], errors="salvage") as trace, pytest.warns(TraceWarning):
         part = sum(trace.event_counts().values())

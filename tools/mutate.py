@@ -108,9 +108,9 @@ NO_MAP: Final = (
     "tests/cost/test_worst_finds.py",
 )
 """They come by everything, or read the source: none of them is about a line."""
-DECLARED: Final = ("tests/cli/test_cli_screens.py", "tests/test_report_docs.py", "tests/test_declarations.py")
-"""About what import declares, such as columns: they come by none of its lines."""
-FIRST, REST, FULL = 20, 150, 45
+WIDE: Final = ("tests/cli/test_cli_screens.py", "tests/test_report_docs.py", "tests/test_declarations.py")
+"""They see much for their time, also what import declares, such as columns, by whose lines no test comes."""
+FIRST, REST, FULL = 40, 150, 45
 """Seconds of processor time that each step may take."""
 STEPS: Final = ("fast", "room", "full")
 """The fast tests that come by the line, all that are about the room, and those of the full tier that are."""
@@ -326,12 +326,11 @@ class LineMap:
         """Those that come by the line, quick ones first; of a line that import runs those that come by the module."""
         lines = self._lines.get(fault.path, {})
         here = set(lines.get(str(fault.line), ()))
-        by_module = here or {test for tests in lines.values() for test in tests}
-        if not by_module:
-            # Nothing but declarations, or no map.
-            return [*DECLARED, *about(self.copy, fault)]
-        quick = sorted(by_module, key=lambda t: (not t.startswith(tuple(ROOMS[fault.room])), self.spent.get(t, 0)))
-        return quick if here else [*DECLARED, *quick]
+        here = here or {test for tests in lines.values() for test in tests}
+        # Nothing but declarations, or no map.
+        chosen = here or about(self.copy, fault)
+        quick = sorted(chosen, key=lambda t: (not t.startswith(tuple(ROOMS[fault.room])), self.spent.get(t, 0)))
+        return [*WIDE, *(test for test in quick if not test.startswith(WIDE))]
 
 
 # Runs ----------------------------------------------------------------------------------------------------------------

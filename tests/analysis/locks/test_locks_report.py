@@ -201,6 +201,12 @@ def test_a_convoy() -> None:
     assert (found.handovers, found.crowded_ns, len(found.waits)) == (2, 37, 5)
     assert convoys(waits(*CONVOY[:4]), owners_told=True) == [], "only one thread that had waited held it again"
     assert len(convoys(waits(*CONVOY), owners_told=False)) == 1
+    # A lock is owned from the moment at which the wait for it ends.
+    touching = *CONVOY[:3], (1, 2, 20, 40), (2, 3, 30, 50)
+    assert [found.handovers for found in convoys(waits(*touching), owners_told=True)] == [2]
+    # When these came back nobody else waited.
+    alone = (1, 9, 0, 30), (2, 9, 0, 30), (3, 9, 0, 30), (1, 9, 30, 40), (2, 9, 40, 50)
+    assert convoys(waits(*alone), owners_told=False) == []
 
 
 def test_two_stretches_are_two_convoys_and_small_gaps_part_nothing() -> None:

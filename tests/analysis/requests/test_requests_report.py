@@ -48,6 +48,18 @@ def test_a_request_that_cannot_be_laid_out_is_said_to_be_none() -> None:
     assert not [note for note in web.asked(request=1).notes if note.id == "no-request"]
 
 
+def test_a_request_is_laid_out_with_the_server_inside_its_wait() -> None:
+    web = Web()
+    web.whole("/items/1", 5, "A")
+    web.whole("/items/2", 5, "A")
+    lines = web.asked(request=0).waterfall
+    assert [(line.part, line.depth) for line in lines if line.request_row == 1] == [("server", 2), ("unaccounted", 3)]
+    assert [(line.part, line.depth) for line in lines if line.request_row == 0] == [
+        *(("client", 0), ("unaccounted", 1), ("request_headers", 1), ("wait", 1)),
+        *(("response_headers", 1), ("unaccounted", 1)),
+    ]
+
+
 def test_connections_that_carried_other_numbers_are_not_tied() -> None:
     web = Web()
     web.whole("/a", 1, "A")

@@ -220,6 +220,9 @@ def test_begins_and_ends_without_a_partner_are_counted() -> None:
     assert report.facts.unmatched == 2
     assert [note.id for note in report.notes if note.id == "unmatched"] == ["unmatched"]
     assert told(report)[-1] == (5, 6, "wait", "event")
+    # One that wants a lock does not wait for a handle any more.
+    report = reported(sampled(enters(contends(waits(begun(), 7, 1, None), 7, 5), 7, 9, 4), 8, 12, 13))
+    assert told(report) == [(1, 5, "wait", "inferred"), (5, 9, "lock", "event")]
 
 
 def test_samples_only() -> None:
