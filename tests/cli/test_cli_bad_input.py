@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,60 +15,6 @@ from clrevents.schema.registry import Registry
 
 Run = Callable[..., Result]
 Bytes = Callable[[str], bytes]
-
-SAMPLE = "net8-sample.nettrace"
-
-
-def test_a_file_cut_anywhere_gives_its_events(run: Run, tmp_path: Path, trace_bytes: Bytes) -> None:
-    data = trace_bytes(SAMPLE)
-    path = tmp_path / "cut.nettrace"
-    path.write_bytes(data)
-    whole = Counter(run("events", path, "--json").stdout.splitlines())
-    codes = set()
-    most = 0
-    for size in range(0, len(data), len(data) // 25):
-        path.write_bytes(data[:size])
-        result = run("events", path, "--json")
-        codes.add(result.exit_code)
-        found = Counter(result.stdout.splitlines())
-        assert found <= whole
-        assert found.total() >= most, "a longer piece has fewer events"
-        most = found.total()
-        if result.exit_code:
-            assert "cut.nettrace" in one_sentence(result)
-            assert size < 100 or "at offset 0x" in result.stderr
-        for reader in ("info", "check"):
-            other = run(reader, path, "--json")
-            assert other.exit_code == result.exit_code or reader == "check"
-            if other.exit_code == 2:
-                assert other.stdout == ""
-            else:
-                assert json.loads(other.stdout)["metrics"]["events"]["value"] == found.total()
-    assert codes >= {2, 3}
-    assert most > 1000
-
-
-@pytest.mark.parametrize("compressed", [False, True])
-def test_errors_modes_on_damage(
-    compressed: bool, run: Run, tmp_path: Path, trace_path: Callable[[str], Path], trace_bytes: Bytes
-) -> None:
-    name = "net8-method-interop.nettrace"
-    data = trace_path(name).read_bytes() if compressed else trace_bytes(name)
-    path = tmp_path / "cut.nettrace"
-    path.write_bytes(data[: len(data) * 2 // 3])
-    outputs = set()
-    for mode in ("salvage", "report", "strict"):
-        result = run("events", path, "--json", "--errors", mode)
-        assert result.exit_code == 3
-        assert "at offset 0x" in one_sentence(result)
-        outputs.add(result.stdout)
-        assert run("events", path, "--errors", mode, "--fail-on", "none").exit_code == 0
-    assert len(outputs) == 1
-    assert outputs.pop().count("\n") > 2000
-    # Where people look first, what is damaged is told, and no note.
-    info = run("info", path).stdout
-    assert "\ndamage: the file ends inside" in info
-    assert "\nnote: " not in info
 
 
 def test_payload_faults_are_problems_but_no_damage(run: Run, tmp_path: Path, trace_bytes: Bytes) -> None:

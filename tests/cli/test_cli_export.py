@@ -174,17 +174,6 @@ def test_same_names(run: Run, sample: Path, tmp_path: Path) -> None:
     assert counted(out / "app") == 2, "a new recording under the old name takes its place"
 
 
-def test_same_names_one_after_the_other(run: Run, tmp_path: Path) -> None:
-    for folder, events in (("a", 1), ("b", 2)):
-        (tmp_path / folder).mkdir()
-        builder = TraceBuilder()
-        for _ in range(events):
-            builder.sample(1)
-        (tmp_path / folder / "app.nettrace").write_bytes(builder.build())
-        assert run("export", tmp_path / folder / "app.nettrace", "-o", tmp_path / "lake").exit_code == 0
-    assert sorted(counted(p) for p in (tmp_path / "lake").iterdir()) == [1, 2]
-
-
 def test_what_is_no_export_is_left_alone(run: Run, sample: Path, tmp_path: Path) -> None:
     mine = tmp_path / "net8-sample" / "mine.txt"
     mine.parent.mkdir()

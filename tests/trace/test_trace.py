@@ -243,11 +243,6 @@ def test_times_beyond_all_clocks(interop: Trace, everything: list[clrevents.Even
 # Order and iteration.
 
 
-def test_time_order(everything: list[clrevents.Event[Any]]) -> None:
-    times = [e.time_ns for e in everything]
-    assert times == sorted(times)
-
-
 def test_two_iterations_take_turns(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
     one, two = interop.events(), interop.events("MethodLoadVerbose")
     wanted = [e for e in everything if e.name == "MethodLoadVerbose"]
