@@ -220,6 +220,12 @@ def test_a_command_loads_what_it_runs(words: tuple[str, ...], expected: set[str]
 
 
 @pytest.mark.full
+def test_names_of_code_are_read_where_some_are_shown() -> None:
+    """The sample has methods, and no collections that any could be the callers of."""
+    assert "clrevents.schema.events.method" not in commanded("gc", SMALL)
+
+
+@pytest.mark.full
 def test_doctor_loads_no_report_that_cannot_tell() -> None:
     """A trace of collections has no requests, locks or exceptions, and none but the kernel tells who was ready."""
     modules = commanded("doctor", str(ROOT / "fixtures" / "net10-garbage.nettrace.gz"))

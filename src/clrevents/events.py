@@ -5,7 +5,7 @@ A name loads its family on first use. Type checkers read `events.pyi`, which `to
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from clrevents._util.offered import late_name
 from clrevents.schema._index import EVENTS, OTHERS
@@ -17,10 +17,7 @@ EXPORTS = {name: module for module, names in OTHERS.items() for name in names} |
     for version in versions
 }
 """The module of each: events are named after their versions; others are enums, and groups of fields."""
-
-
-def __getattr__(name: str) -> Any:
-    return late_name(__name__, EXPORTS, name)
+__getattr__ = partial(late_name, __name__, EXPORTS)
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,8 @@ The public names live here; each loads what it needs when it is first used. Repo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from clrevents._util.offered import late_name
 
@@ -47,10 +48,7 @@ _HOMES = {
 _HOME = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    return late_name(__name__, _HOME, name)
+__getattr__ = partial(late_name, __name__, _HOME)
 
 
 def __dir__() -> list[str]:

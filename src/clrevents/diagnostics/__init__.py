@@ -6,7 +6,8 @@ when it is first used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from clrevents._util.offered import late_name
 
@@ -39,10 +40,7 @@ _HOMES = {
 _HOME = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    return late_name(__name__, _HOME, name)
+__getattr__ = partial(late_name, __name__, _HOME)
 
 
 def __dir__() -> list[str]:

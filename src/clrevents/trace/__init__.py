@@ -1,6 +1,7 @@
 """A whole trace, ready for queries, and the types of its answers. Each name loads what it needs on first use."""
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from clrevents._util.offered import late_name
 
@@ -68,7 +69,4 @@ _HOMES = {
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    return late_name(__name__, _HOME, name)
+__getattr__ = partial(late_name, __name__, _HOME)

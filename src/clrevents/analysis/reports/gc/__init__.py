@@ -493,12 +493,12 @@ def _inside(context: Context, rows: Gathered) -> Gathered:
 def _namer(context: Context, fits: Callable[[Method], bool]) -> Callable[[int, int], str | None]:
     """Names the innermost method of a stack that fits and is no artefact of sampling."""
     known: dict[tuple[int, int], str | None] = {}
-    methods = context.methods
 
     def named(stack: int, time_ns: int) -> str | None:
         if stack <= 0:
             return None
         if (stack, time_ns) not in known:
+            methods = context.methods
             addresses = np.array(context.stacks.of_event(stack), dtype=np.uint64)
             places, _ = methods.find(addresses, np.full(len(addresses), time_ns, np.int64), context.process_id)
             # Of methods, not of frames: those have places in IL, for which all maps are read.
