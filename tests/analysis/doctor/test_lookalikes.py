@@ -28,6 +28,7 @@ from analysis.doctor.test_rule_laws import (
     waits,
 )
 from clrevents.analysis.doctor.diagnosing import verdict
+from clrevents.analysis.doctor.program import sentences
 from clrevents.analysis.doctor.rule import Ailment, Clear, Unknown
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 
@@ -196,6 +197,7 @@ def test_whoever_comes_last_to_a_barrier_is_to_blame() -> None:
     late = verdict(planted(barrier(2 * MS)), rule_of("wait.turns"))
     assert isinstance(late, Ailment)
     assert (late.culprit, late.impact.value) == ("Shop.Fetch()", 3 * 100 * 90 * MS)
+    assert sentences(planted(barrier(2 * MS)))["waited"] == "27.2 s at barriers in Shop.Meet"
 
 
 @pytest.mark.parametrize(

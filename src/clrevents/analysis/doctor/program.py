@@ -22,7 +22,10 @@ UNTIL_EXIT: Final = (
     "Microsoft.Build.Utilities.ToolTask.HandleToolNotifications",
 )
 """How methods begin that block a thread until a process that the program started has ended."""
+BARRIER: Final = "System.Threading.Barrier."
+"""How methods begin in which threads wait for one another."""
 _IN: Final = {
+    "barrier": "at barriers",
     "lock": "for locks",
     "handle": "for handles",
     "monitor": "for monitors",
@@ -299,10 +302,12 @@ def _ran(case: Case) -> str | None:
 def _waits(case: Case) -> list[_Wait]:
     """The program's waits, each with its thread, kind, method and length."""
     rows = case.rows("waits", "waits")
-    columns = (rows.column(name).tolist() for name in ("thread_id", "kind", "method", "duration_ns", "inside"))
+    columns = (
+        rows.column(name).tolist() for name in ("thread_id", "kind", "method", "duration_ns", "inside", "waiting_in")
+    )
     return [
-        (thread, kind, method or _NAMELESS, took)
-        for thread, kind, method, took, inside in zip(*columns, strict=True)
+        (thread, "barrier" if (waiting_in or "").startswith(BARRIER) else kind, method or _NAMELESS, took)
+        for thread, kind, method, took, inside, waiting_in in zip(*columns, strict=True)
         if kind != "idle" and inside is None and took
     ]
 

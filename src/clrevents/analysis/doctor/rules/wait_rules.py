@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.words import counted, share_text
-from clrevents.analysis.doctor.program import UNTIL_EXIT, library_of, starter
+from clrevents.analysis.doctor.program import BARRIER, UNTIL_EXIT, library_of, starter
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.doctor.rules.locks_rules import READER_WRITER, let_go_in
 from clrevents.analysis.framework.model.needs import Need
@@ -41,7 +41,6 @@ _EVEN: Final = "Divide the work evenly, in more and smaller pieces, or make what
 _MOSTLY: Final = 0.5
 _TURNS: Final = ("System.Threading.SemaphoreSlim.Wait", "System.Threading.WaitHandle.Wait")
 """How methods begin in which a thread waits for its turn, or for something to do."""
-_BARRIER: Final = "System.Threading.Barrier."
 _SELDOM: Final = 0.5
 """Whoever lives for more of the median's time, and waits at a barrier for less, keeps the others waiting."""
 _NONE: Final = 0.15
@@ -147,7 +146,7 @@ def _late(case: Case, limit: float) -> Ailment | None:
     all_threads = case.rows("threads", "threads")
     lives = dict(zip(all_threads.column("thread_id").tolist(), all_threads.numbers("life_ns").tolist(), strict=True))
     methods, waiting_in = (rows.column(name).tolist() for name in ("method", "waiting_in"))
-    at_barrier = np.array([(name or "").startswith(_BARRIER) for name in waiting_in], dtype=bool)
+    at_barrier = np.array([(name or "").startswith(BARRIER) for name in waiting_in], dtype=bool)
     for method in {methods[row] for row in np.flatnonzero(at_barrier)} - {None}:
         here = at_barrier & (np.array(methods, dtype=object) == method)
         ids, thread = np.unique(threads[here], return_inverse=True)
