@@ -10,6 +10,9 @@ from clrevents.schema.types import UInt16, UInt32, UInt64
 
 APP_DOMAINS = EventGroup(RUNTIME, RuntimeKeyword.AppDomainResourceManagement, level=4)
 APP_DOMAIN_THREADS = EventGroup(RUNTIME, RuntimeKeyword.AppDomainResourceManagement | RuntimeKeyword.Threading, level=4)
+DOMAIN_THREADS_RUNDOWN = EventGroup(
+    RUNDOWN, RundownKeyword.AppDomainResourceManagementRundown | RundownKeyword.Threading, level=4
+)
 
 
 class ThreadFlags(OpenFlag):
@@ -74,13 +77,6 @@ class ThreadDomainEnter_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNDOWN,
-    id=159,
-    version=0,
-    aliases=("Loader/ThreadDCStop",),
-    keywords=RundownKeyword.AppDomainResourceManagementRundown | RundownKeyword.Threading,
-    level=4,
-)
+@event(DOMAIN_THREADS_RUNDOWN, id=159, version=0, aliases=("Loader/ThreadDCStop",))
 class ThreadDC_V0(ManagedThreadFields):
     """A managed thread that existed at the end of the session."""

@@ -16,16 +16,7 @@ class ContentionFlags(OpenEnum):
     Native = 1
 
 
-@event(
-    RUNTIME,
-    id=81,
-    version=0,
-    aliases=(
-        "Contention",
-        "Contention/Start",
-    ),
-    level=4,
-)
+@event(RUNTIME, id=81, version=0, aliases=("Contention", "Contention/Start"), level=4)
 class ContentionStart_V0:
     """A thread starts waiting for a lock held by another thread; without further details."""
 

@@ -11,6 +11,19 @@ from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.types import Bytes, Int32, UInt16, UInt32, UInt64, UnicodeString, by
 
+DYNAMIC_EVENTS = EventGroup(
+    RUNTIME,
+    RuntimeKeyword.GC
+    | RuntimeKeyword.GCHandle
+    | RuntimeKeyword.GCHeapDump
+    | RuntimeKeyword.GCSampledObjectAllocationHigh
+    | RuntimeKeyword.GCHeapSurvivalAndMovement
+    | RuntimeKeyword.ManagedHeapCollect
+    | RuntimeKeyword.GCHeapAndTypeNames
+    | RuntimeKeyword.GCSampledObjectAllocationLow,
+    level=4,
+)
+
 
 class GCReason(OpenEnum):
     """Why a collection was triggered (manifest: GCReasonMap, up to 9; source: `gc_reason`, gc/gc.h)."""
@@ -134,21 +147,7 @@ class GCTriggered_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=39,
-    version=0,
-    aliases=("GC/DynamicTraceEvent",),
-    keywords=RuntimeKeyword.GC
-    | RuntimeKeyword.GCHandle
-    | RuntimeKeyword.GCHeapDump
-    | RuntimeKeyword.GCSampledObjectAllocationHigh
-    | RuntimeKeyword.GCHeapSurvivalAndMovement
-    | RuntimeKeyword.ManagedHeapCollect
-    | RuntimeKeyword.GCHeapAndTypeNames
-    | RuntimeKeyword.GCSampledObjectAllocationLow,
-    level=4,
-)
+@event(DYNAMIC_EVENTS, id=39, version=0, aliases=("GC/DynamicTraceEvent",))
 class GCDynamicEvent_V0:
     """An event defined by the GC itself: a name, and data whose format depends on the name."""
 

@@ -2,11 +2,15 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import EventGroup, event
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.runtime_flags import GCAllocationKind
 from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeString
+
+SAMPLED_HIGH = EventGroup(RUNTIME, RuntimeKeyword.GCSampledObjectAllocationHigh, level=4)
+SAMPLED_LOW = EventGroup(RUNTIME, RuntimeKeyword.GCSampledObjectAllocationLow, level=4)
+ALLOCATION_SAMPLING = EventGroup(RUNTIME, RuntimeKeyword.AllocationSampling, level=4)
 
 
 @event(RUNTIME, id=10, version=0, aliases=("GC/AllocationTick",), keywords=RuntimeKeyword.GC, level=5)
@@ -48,14 +52,7 @@ class GCAllocationTick_V4(GCAllocationTick_V3):
     ObjectSize: UInt64
 
 
-@event(
-    RUNTIME,
-    id=20,
-    version=0,
-    aliases=("GC/SampledObjectAllocation",),
-    keywords=RuntimeKeyword.GCSampledObjectAllocationHigh,
-    level=4,
-)
+@event(SAMPLED_HIGH, id=20, version=0, aliases=("GC/SampledObjectAllocation",))
 class GCSampledObjectAllocationHigh_V0:
     """A sampled allocation at the high rate; count and bytes of its type since the previous sample."""
 
@@ -66,14 +63,7 @@ class GCSampledObjectAllocationHigh_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=32,
-    version=0,
-    aliases=("GC/SampledObjectAllocation",),
-    keywords=RuntimeKeyword.GCSampledObjectAllocationLow,
-    level=4,
-)
+@event(SAMPLED_LOW, id=32, version=0, aliases=("GC/SampledObjectAllocation",))
 class GCSampledObjectAllocationLow_V0:
     """A sampled allocation at the low rate; count and bytes of its type since the previous sample."""
 
@@ -100,14 +90,7 @@ class DecreaseMemoryPressure_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=303,
-    version=0,
-    aliases=("AllocationSampling", "AllocationSampling/AllocationSampled"),
-    keywords=RuntimeKeyword.AllocationSampling,
-    level=4,
-)
+@event(ALLOCATION_SAMPLING, id=303, version=0, aliases=("AllocationSampling", "AllocationSampling/AllocationSampled"))
 class AllocationSampled_V0:
     """A randomly sampled allocation; every byte is equally likely to be sampled, one per 100 KB on average."""
 

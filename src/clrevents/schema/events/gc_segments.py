@@ -2,12 +2,14 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import InstanceFields, event, extended
+from clrevents.schema.event import EventGroup, InstanceFields, event, extended
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.runtime_flags import GCHandleKind
 from clrevents.schema.types import Pointer, UInt8, UInt16, UInt32, UInt64, UnicodeString
+
+SURVIVAL = EventGroup(RUNTIME, RuntimeKeyword.GCHeapSurvivalAndMovement, level=4)
 
 
 class GCSegmentType(OpenEnum):
@@ -41,14 +43,7 @@ class GCFreeSegment_V0:
 GCFreeSegment_V1 = extended(GCFreeSegment_V0, InstanceFields)
 
 
-@event(
-    RUNTIME,
-    id=23,
-    version=0,
-    aliases=("GC/GenerationRange",),
-    keywords=RuntimeKeyword.GCHeapSurvivalAndMovement,
-    level=4,
-)
+@event(SURVIVAL, id=23, version=0, aliases=("GC/GenerationRange",))
 class GCGenerationRange_V0:
     """A memory range of one generation: its start, and its used and reserved bytes."""
 

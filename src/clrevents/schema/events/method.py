@@ -13,6 +13,7 @@ from clrevents.schema.runtime_flags import JitAllocFlag, MethodFields, VerboseMe
 from clrevents.schema.types import Counted, UInt16, UInt32, UInt64, UnicodeString, by
 
 JIT = EventGroup(RUNTIME, RuntimeKeyword.Jit, level=5)
+METHOD_DIAGNOSTIC = EventGroup(RUNTIME, RuntimeKeyword.MethodDiagnostic, level=4)
 
 JITTED = RuntimeKeyword.Jit | RuntimeKeyword.NGen
 JITTED_RUNDOWN = RundownKeyword.JitRundown | RundownKeyword.NGenRundown
@@ -25,14 +26,7 @@ class ReJITFields:
     ReJITID: UInt64
 
 
-@event(
-    RUNTIME,
-    id=72,
-    version=0,
-    aliases=("Method/MethodDetails",),
-    keywords=RuntimeKeyword.MethodDiagnostic,
-    level=4,
-)
+@event(METHOD_DIAGNOSTIC, id=72, version=0, aliases=("Method/MethodDetails",))
 class MethodDetails_V0:
     """The identity of a method and its type arguments, sent before events that refer to it by MethodID."""
 

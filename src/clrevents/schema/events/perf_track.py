@@ -10,6 +10,7 @@ from clrevents.schema.runtime_flags import ModuleRangeType
 from clrevents.schema.types import Int64, UInt8, UInt16, UInt32, UInt64, UnicodeString
 
 PERF_TRACK = EventGroup(RUNTIME, RuntimeKeyword.PerfTrack, level=4)
+PERF_TRACK_PRIVATE = EventGroup(PRIVATE, PrivateKeyword.PerfTrackPrivate, level=4)
 
 
 class PrvModuleRangeType(OpenFlag):
@@ -126,14 +127,7 @@ class ExecutionCheckpointDCEnd_V0:
     Timestamp: Int64
 
 
-@event(
-    PRIVATE,
-    id=158,
-    version=0,
-    aliases=("ClrPerfTrack/ModuleRangeLoad",),
-    keywords=PrivateKeyword.PerfTrackPrivate,
-    level=4,
-)
+@event(PERF_TRACK_PRIVATE, id=158, version=0, aliases=("ClrPerfTrack/ModuleRangeLoad",))
 class ModuleRangeLoadPrivate_V0:
     """A range of a precompiled module, with its section and whether profile data ordered it."""
 

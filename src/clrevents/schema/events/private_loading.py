@@ -23,6 +23,9 @@ from clrevents.schema.types import (
 
 BINDING = EventGroup(PRIVATE, PrivateKeyword.Binding, level=4)
 MULTICORE_JIT_PRIVATE = EventGroup(PRIVATE, PrivateKeyword.MulticoreJitPrivate, level=4)
+RICH_DEBUG_INFO = EventGroup(PRIVATE, PrivateKeyword.JittedMethodRichDebugInfo, level=4)
+LOADER_HEAP = EventGroup(PRIVATE, PrivateKeyword.LoaderHeapPrivate, level=5)
+INTEROP = EventGroup(PRIVATE, PrivateKeyword.InteropPrivate, level=5)
 
 
 @struct
@@ -147,14 +150,7 @@ class JittedMethodRichDebugInfoPiece(RichDebugInfoHead):
     Data: Annotated[Bytes, by("DataSize")]
 
 
-@event(
-    PRIVATE,
-    id=189,
-    version=0,
-    keywords=PrivateKeyword.JittedMethodRichDebugInfo,
-    level=4,
-    otherwise=JittedMethodRichDebugInfoPiece,
-)
+@event(RICH_DEBUG_INFO, id=189, version=0, otherwise=JittedMethodRichDebugInfoPiece)
 class JittedMethodRichDebugInfo_V0(RichDebugInfoHead):
     """The inline tree and the native-to-IL mapping of a jitted method; bit 31 of ChunkIndex marks the last event."""
 
@@ -196,9 +192,7 @@ class FailFast_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE, id=310, version=0, aliases=("LoaderHeap/AllocRequest",), keywords=PrivateKeyword.LoaderHeapPrivate, level=5
-)
+@event(LOADER_HEAP, id=310, version=0, aliases=("LoaderHeap/AllocRequest",))
 class AllocRequest_V0:
     """Memory was requested from a loader heap; RequestSize in bytes."""
 
@@ -210,9 +204,7 @@ class AllocRequest_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    PRIVATE, id=193, version=0, aliases=("GC/CCWRefCountChangeAnsi",), keywords=PrivateKeyword.InteropPrivate, level=5
-)
+@event(INTEROP, id=193, version=0, aliases=("GC/CCWRefCountChangeAnsi",))
 class CCWRefCountChangeAnsi_V0:
     """The COM reference count of a managed object changed; older form with ANSI strings."""
 

@@ -10,6 +10,7 @@ from clrevents.schema.types import UInt16, UInt32, UInt64, UnicodeString
 
 COMPILATION = EventGroup(RUNTIME, RuntimeKeyword.Compilation, level=4)
 COMPILATION_DIAGNOSTIC = EventGroup(RUNTIME, RuntimeKeyword.CompilationDiagnostic, level=4)
+COMPILATION_RUNDOWN = EventGroup(RUNDOWN, RundownKeyword.Compilation, level=4)
 
 
 @event(COMPILATION, id=280, version=0, aliases=("TieredCompilation/Settings",))
@@ -50,14 +51,7 @@ class TieredCompilationBackgroundJitStop_V0:
     JittedMethodCount: UInt32
 
 
-@event(
-    RUNDOWN,
-    id=280,
-    version=0,
-    aliases=("TieredCompilationRundown/SettingsDCStart",),
-    keywords=RundownKeyword.Compilation,
-    level=4,
-)
+@event(COMPILATION_RUNDOWN, id=280, version=0, aliases=("TieredCompilationRundown/SettingsDCStart",))
 class TieredCompilationSettingsDCStart_V0:
     """Settings of tiered compilation, listed in the rundown."""
 
