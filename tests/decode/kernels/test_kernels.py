@@ -289,9 +289,10 @@ def test_sub_events_of_any_bytes(engines: tuple[Engine, Engine]) -> None:
         buffers, start = [], 1
         for size in sizes:
             latest = random.choice((5, 100, 1 << 40, (1 << 63) - 1))
-            buffers += [start, start + size, random.choice((0, 5)), latest, random.choice((0, 1, 2, size // 3))]
+            count, thread = random.choice((0, 1, 2, size // 3)), random.choice((9, (1 << 64) - 1))
+            buffers += [start, start + size, random.choice((0, 5)), latest, count, thread]
             start += size
-        rows = 2 + len(sizes) + sum(buffers[4::5])
+        rows = 2 + len(sizes) + sum(buffers[4::6])
         found = compiled.unpack(b"\x81" + content + b"\xff" * 4, forms, buffers, rows)
         assert found == interpreted.unpack(Watched(b"\x81" + content + b"\xff" * 4, 1, start), forms, buffers, rows)
         seen.update(status for status, *_ in found[0])

@@ -161,11 +161,13 @@ class Engine:
 
     def unpack(self, buf: Any, forms: list[int], buffers: list[int], rows: int) -> Outcome:
         """Sub-events of buffers behind two other rows: every status, the state then, and columns."""
-        state, ends = self._given([0, 2, 0, 0, 0]), self._room(len(buffers) // 5, signed=True)
-        columns = [self._room(rows, signed=True), *(self._room(rows) for _ in range(3))]
+        state, ends = self._given([0, 2, 0, 0, 0]), self._room(len(buffers) // 6, signed=True)
+        columns = [self._room(rows, signed=True), *(self._room(rows) for _ in range(4))]
         table, found = self._given(forms), []
         fixed = buf, BASE, 22, 1
-        while status := self.scan_module.unpack(*fixed, table, self._given(buffers), len(ends), state, *columns, ends):
+        while status := self.scan_module.unpack(
+            *fixed, table, self._given(buffers, signed=False), len(ends), state, *columns, ends
+        ):
             found.append((status, *_plain(state)))
             if status == 3:
                 table[256 + buf[int(state[0])]] = 7

@@ -442,29 +442,33 @@ def unpack(
     count: int,
     state: list[int],
     kinds: list[int],
+    threads: list[int],
     times: list[int],
     offsets: list[int],
     sizes: list[int],
     ends: list[int],
 ) -> int:
-    """The sub-events of `count` packed buffers: kind, time, offset (from `base` on) and size of each, those of a buffer
-    behind the buffer itself, which has number 0.
+    """The sub-events of `count` packed buffers: kind, thread, time, offset (from `base` on) and size of each, those of
+    a buffer behind the buffer itself, which has number 0.
 
     `forms` has, by number, the bytes of the length of each one's payload, -1 where it is unknown; then the kind of
-    each, -2 where that is to be looked up. `buffers` has five numbers of each: where it starts, with `head` bytes
-    before its sub-events, and where it ends, its first and its last time, and how many sub-events it has. `state` is
-    where to go on, 0 for a buffer that is not begun, the next row, the time before, the next buffer, and the row after
-    its last. `ends` gets the row behind each buffer, -1 for one that does not add up, whose rows are taken back.
+    each, -2 where that is to be looked up. `buffers` has six numbers of each: where it starts, with `head` bytes
+    before its sub-events, and where it ends, its first and its last time, how many sub-events it has, and its thread.
+    `state` is where to go on, 0 for a buffer that is not begun, the next row, the time before, the next buffer, and the
+    row after its last. `ends` gets the row behind each buffer, -1 for one that does not add up, whose rows are taken
+    back.
 
     Returns 0 at the end, 1 after a sub-event `metadata`, which may change the forms, 2 after a buffer that does not add
     up, and 3 where the kind of `buf[state[0]]` is to be looked up.
     """
     which = state[3]
     while which < count:
-        at = 5 * which
+        at = 6 * which
+        thread = buffers[at + 5]
         if state[0] == 0:
             row = state[1]
             kinds[row] = forms[256]
+            threads[row] = thread
             times[row] = buffers[at + 2]
             offsets[row] = base + buffers[at]
             sizes[row] = head
@@ -510,6 +514,7 @@ def unpack(
                 else:
                     time += delta
                     kinds[row] = forms[256 + number]
+                    threads[row] = thread
                     times[row] = time
                     offsets[row] = base + pos
                     sizes[row] = size

@@ -14,7 +14,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.decode.container.blocks import Events
 from clrevents.decode.kernels.engine import COMPILED, SCAN, given, numbers_room, pick, scratch, taken
@@ -73,15 +72,15 @@ class AsyncBuffers:
         self._places: dict[tuple[int | None, int | None], int] = {}
         self._placed = 0
         # Of so many rows, so many of which are written.
-        self._memory, self._written = np.empty((4, 0), dtype=np.uint64), 0
+        self._memory, self._written = np.empty((5, 0), dtype=np.uint64), 0
         self._nothing: Ints = np.empty(0, dtype=np.int64)
 
     def _room(self, rows: int) -> list[Any]:
         """Where the kernel writes so many rows: the system gives memory in large pieces in a fraction of the time."""
         if not COMPILED:
-            return [numbers_room(rows), *(scratch(rows) for _ in range(3))]
+            return [numbers_room(rows), *(scratch(rows) for _ in range(4))]
         if self._written + rows > self._memory.shape[1]:
-            self._memory, self._written = np.empty((4, max(rows, _ARENA)), dtype=np.uint64), 0
+            self._memory, self._written = np.empty((5, max(rows, _ARENA)), dtype=np.uint64), 0
         kinds, *others = self._memory[:, self._written : self._written + rows]
         return [kinds.view(np.int64), *others]
 
@@ -93,29 +92,30 @@ class AsyncBuffers:
         `places` are those of all rows in the thread table of NetTrace 6.
         """
         rows = np.array(carriers, dtype=np.int64)
-        buffers, problems = _buffers(block, *(c.take(rows) for c in (columns.offsets, columns.sizes, columns.ticks)))
-        rows = rows.take(buffers.sound)
-        room = len(rows) + int(buffers.table[:, 4].sum())
+        payloads = (column.take(rows) for column in (columns.offsets, columns.sizes, columns.ticks))
+        candidates, buffers, problems = _buffers(block, *payloads)
+        rows = rows.take(candidates)
+        room = len(rows) + int(buffers[:, 4].sum())
         outputs = self._room(room)
         processes = [self._process(places, row) for row in rows.tolist()] if places is not None else [None] * len(rows)
         ends, used, at = np.empty(len(rows), dtype=np.int64), 0, 0
         for process, group in groupby(processes):
             part = slice(at, at := at + len(list(group)))
             carrier = int(columns.metadata_ids[rows[part.start]])
-            ends[part] = self._unpack(buffers.table[part], block, process, carrier, outputs, used)
+            ends[part] = self._unpack(buffers[part], block, process, carrier, outputs, used)
             used = max(used, int(ends[part].max()))
         sound = ends >= 0
         problems += _wrong(columns.offsets[rows[~sound]], "what it holds does not add up")
         if not used:
             return None, problems
-        rows, ends, threads = rows[sound], ends[sound], buffers.threads[sound]
+        rows, ends, about = rows[sound], ends[sound], buffers[sound, -1]
         kind_indexes = np.asarray(outputs[0][:used], dtype=np.int64)
         if kind_indexes.min() < 0:
             problems += _wrong(columns.offsets[rows], "there are too many kinds of events")
             return None, problems
-        times, offsets, sizes = (taken(column, used, own=False).view(np.int64) for column in outputs[1:])
+        threads, *others = (taken(column, used, own=False) for column in outputs[1:])
+        times, offsets, sizes = (column.view(np.int64) for column in others)
         firsts = np.concatenate(([0], ends[:-1]))
-        counts = ends - firsts
         run_of = np.searchsorted(columns.runs[:, 0], rows.view(np.uint64), "right") - 1
         runs = np.zeros((len(rows), 4), dtype=np.uint64)
         runs[:, 0] = firsts
@@ -127,7 +127,7 @@ class AsyncBuffers:
         nothing = self._nothing[:used]
         opened = HeaderColumns(
             nothing,
-            np.repeat(threads, counts),
+            threads,
             nothing,
             times,
             offsets,
@@ -137,19 +137,19 @@ class AsyncBuffers:
         )
         if places is None:
             return ResolvedRows(opened, kind_indexes), problems
-        about = zip(compress(processes, sound.tolist()), threads.tolist(), strict=True)
-        own = np.array([self._place(process, thread) for process, thread in about], dtype=np.int64)
-        return ResolvedRows(opened, kind_indexes, np.repeat(own, counts), []), problems
+        each = zip(compress(processes, sound.tolist()), about.tolist(), strict=True)
+        own = np.array([self._place(process, thread) for process, thread in each], dtype=np.int64)
+        return ResolvedRows(opened, kind_indexes, np.repeat(own, ends - firsts), []), problems
 
     def _unpack(
-        self, buffers: Ints, block: Events, process: int | None, carrier: int, outputs: list[Any], at: int
+        self, buffers: NDArray[np.uint64], block: Events, process: int | None, carrier: int, outputs: list[Any], at: int
     ) -> Any:
         """Write the rows of buffers of one process from row `at` on; where each ends, -1 for those that are wrong."""
         forms = sound = self._forms.setdefault(process, self._first_forms)
         forms.name(0, carrier, self._kinds)
         heads = given(buffers.reshape(-1))
         ends, state = numbers_room(len(buffers)), given(np.array([0, at, 0, 0, 0], np.int64))
-        _, _, offsets, sizes = outputs
+        *_, offsets, sizes = outputs
         fixed = block.base, METADATA, HEAD_SIZE
         # In which buffer kinds were announced last.
         changed = -1
@@ -184,17 +184,10 @@ class AsyncBuffers:
         return self._places.get((process, thread), -1)
 
 
-@frozen(eq=False)
-class _Buffers:
-    """The buffers of a block that may be sound, by their place among all: whose each is, and a row for the kernel."""
-
-    sound: Ints
-    threads: NDArray[np.uint64]
-    table: Ints
-
-
-def _buffers(block: Events, offsets: Ints, sizes: Ints, ticks: Ints) -> tuple[_Buffers, list[Problem]]:
-    """What events with these payloads carry, and why others cannot be read; times after the event itself are wrong."""
+def _buffers(block: Events, offsets: Ints, sizes: Ints, ticks: Ints) -> tuple[Ints, NDArray[np.uint64], list[Problem]]:
+    """Which of these payloads may be sound, and what each of those carries, in the form of the kernel; and why others
+    cannot be read. Times after the event itself are wrong.
+    """
     lengths = sizes - LENGTH_SIZE
     whole = np.flatnonzero(lengths >= HEAD_SIZE)
     starts = offsets[whole] - block.base + LENGTH_SIZE
@@ -205,9 +198,10 @@ def _buffers(block: Events, offsets: Ints, sizes: Ints, ticks: Ints) -> tuple[_B
     fits = (heads["length"] == lengths) & (counts <= (lengths - HEAD_SIZE) // _LEAST)
     ordered = (heads["first"] <= heads["last"]) & (heads["last"] <= ticks.view(np.uint64)) & (ticks >= 0)
     sound = np.flatnonzero(known & fits & ordered)
-    table = np.empty((len(sound), 5), dtype=np.int64)
-    for column, values in enumerate((starts, starts + lengths, heads["first"], heads["last"], counts)):
-        table[:, column] = values[sound].view(np.int64)
+    table = np.empty((len(sound), 6), dtype=np.uint64)
+    numbers = starts, starts + lengths, heads["first"], heads["last"], counts, heads["thread"]
+    for column, values in enumerate(numbers):
+        table[:, column] = values[sound]
     problems = _wrong(offsets[sizes < LENGTH_SIZE + HEAD_SIZE], "its head is incomplete")
     for at in np.flatnonzero(~(known & fits & ordered)).tolist():
         version, length, _, _, count, *_ = heads[at].tolist()
@@ -217,7 +211,7 @@ def _buffers(block: Events, offsets: Ints, sizes: Ints, ticks: Ints) -> tuple[_B
         elif not fits[at]:
             why = f"its head claims {counted(length, 'byte')} and {counted(count, 'sub-event')}"
         problems += _wrong(offsets[whole[at : at + 1]], why)
-    return _Buffers(whole[sound], heads["thread"][sound], table), problems
+    return whole[sound], table, problems
 
 
 def _wrong(offsets: Ints, why: str) -> list[Problem]:
