@@ -131,13 +131,6 @@ class MethodColumns:
             tuple(column.take(rows) for column in self.texts),
         )
 
-    def text(self, row: int) -> tuple[str, str, str]:
-        """The texts of one row."""
-        namespace, name, signature = (
-            column.values[column.offsets[row] : column.offsets[row + 1]].tobytes().decode() for column in self.texts
-        )
-        return namespace, name, signature
-
 
 class Feed:
     """Takes rows with undecoded payloads; `columns` and the lists of rows grow."""

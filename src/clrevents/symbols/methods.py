@@ -165,7 +165,8 @@ class Methods(Summary):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what can be found again; stacks are known by their identity, which is another one elsewhere."""
-        return {**vars(self), "_cache": {}, "_stacks": {}, "_cached_addresses": 0, "_by_index": {}}
+        empty = {"_cache": {}, "_stacks": {}, "_cached_addresses": 0, "_by_index": {}}
+        return {name: value for name, value in (vars(self) | empty).items() if name != "_buffers"}
 
     def __len__(self) -> int:
         """The number of pieces of code."""
@@ -511,7 +512,13 @@ class Methods(Summary):
             if other is None:
                 return "", "", ""
             row = other
-        return self._columns.text(row)
+        namespace, name, signature = [data[ends[row] : ends[row + 1]].decode() for data, ends in self._buffers]
+        return namespace, name, signature
+
+    @cached_property
+    def _buffers(self) -> tuple[tuple[bytes, list[int]], ...]:
+        """The texts of all rows, and where each ends: arrays are slow to look into one by one."""
+        return tuple((column.values.tobytes(), column.offsets.tolist()) for column in self._columns.texts)
 
     @cached_property
     def _texts_by_id(self) -> dict[tuple[int, int], int]:

@@ -17,6 +17,7 @@ from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTa
 from clrevents.analysis.gathering.groups import nulled
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, WAITING, ThreadState
+from clrevents.table.table import text_column
 
 
 def _time(what: str, importance: int = 2) -> Any:
@@ -261,23 +262,28 @@ class ThreadsReport(Answer[ThreadFacts]):
 TIMES: Final = tuple(f"{state}_ns" for state in STATES)
 """The columns of times, in the order of states."""
 
-_WHAT: Final = ("reason", "stack_id", "lock_id", "object_address", "owner_thread_id", "task_id", "system_call")
+_WHAT: Final = ("stack_id", "lock_id", "object_address", "owner_thread_id", "task_id")
 
 
-def interval_columns(lives: Sequence[ThreadLife]) -> dict[str, list[object]]:
+def interval_columns(lives: Sequence[ThreadLife]) -> dict[str, Cells]:
     """All intervals, thread by thread."""
     pieces = [(life.thread_id, piece) for life in lives for piece in life.pieces]
-    columns: dict[str, list[object]] = {
+    # Many pieces share what the thread does in them.
+    doings = {id(piece.doing): piece.doing for _, piece in pieces}
+    numbers = {identity: number for number, identity in enumerate(doings)}
+    of = np.array([numbers[id(piece.doing)] for _, piece in pieces], dtype=np.int64)
+    columns: dict[str, Cells] = {
         "thread_id": [thread for thread, _ in pieces],
         "start_ns": [piece.start for _, piece in pieces],
         "end_ns": [piece.end for _, piece in pieces],
         "duration_ns": [piece.end - piece.start for _, piece in pieces],
-        "state": [piece.doing.state for _, piece in pieces],
-        "evidence": [piece.doing.evidence for _, piece in pieces],
     }
+    for name in ("state", "evidence", "reason", "system_call"):
+        columns[name] = text_column([getattr(doing, name) for doing in doings.values()], of)
     columns["open"] = [piece.doing.open and piece.end == life.end for life in lives for piece in life.pieces]
     for name in _WHAT:
-        columns[name] = [getattr(piece.doing, name) for _, piece in pieces]
+        values = [getattr(doing, name) for doing in doings.values()]
+        columns[name] = [values[number] for number in of.tolist()]
     return columns
 
 

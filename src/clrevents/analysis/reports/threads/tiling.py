@@ -91,7 +91,8 @@ def proven(kinds: Sequence[Sequence[Piece]]) -> list[Piece]:
         for piece in sorted(pieces, key=lambda one: (one.start, one.end)):
             start = piece.start if reach is None else max(piece.start, reach)
             if start < piece.end:
-                parts += without(Piece(start, piece.end, piece.doing, piece.soft), proved)
+                own = Piece(start, piece.end, piece.doing, piece.soft) if start > piece.start else piece
+                parts += without(own, proved) if proved else [own]
                 reach = piece.end
         proved = sorted([*proved, *parts], key=lambda one: one.start)
     return proved
@@ -202,8 +203,8 @@ class Tiler:
                 _add(tiles, piece)
                 continue
             at = piece.start
-            stopped = Doing("gc_suspended", piece.doing.evidence, None, piece.doing.stack_id)
             for low, high in self.stops.within(piece.start, piece.end):
+                stopped = Doing("gc_suspended", piece.doing.evidence, None, piece.doing.stack_id)
                 if low > at:
                     _add(tiles, Piece(at, low, piece.doing))
                 _add(tiles, Piece(low, high, stopped))
@@ -216,18 +217,24 @@ class Tiler:
 def _with_work(pieces: Sequence[Piece], work: Sequence[Piece]) -> list[Piece]:
     """The same with what a thread does for the runtime: no sample tells that, and none what it did instead."""
     parts: list[Piece] = []
+    starts = [one.start for one in work]
     for piece in pieces:
         if piece.doing.evidence == "event" and piece.doing.state != "native":
             parts.append(piece)
             continue
-        parts += without(piece, work)
-        place = max(bisect_right(work, piece.start, key=lambda one: one.start) - 1, 0)
-        while place < len(work) and work[place].start < piece.end:
+        at = piece.start
+        place = max(bisect_right(starts, at) - 1, 0)
+        while place < len(work) and starts[place] < piece.end:
             one = work[place]
-            low, high = max(one.start, piece.start), min(one.end, piece.end)
-            parts += [Piece(low, high, one.doing)] if low < high else []
+            low, high = max(one.start, at), min(one.end, piece.end)
+            if low < high:
+                parts += [Piece(at, low, piece.doing, piece.soft)] if at < low else []
+                parts.append(Piece(low, high, one.doing))
+                at = high
             place += 1
-    return sorted(parts, key=lambda one: one.start)
+        if at < piece.end:
+            parts.append(Piece(at, piece.end, piece.doing, piece.soft) if at > piece.start else piece)
+    return parts
 
 
 def _add(tiles: list[Piece], piece: Piece) -> None:
