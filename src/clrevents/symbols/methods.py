@@ -512,13 +512,13 @@ class Methods(Summary):
             if other is None:
                 return "", "", ""
             row = other
-        namespace, name, signature = [data[ends[row] : ends[row + 1]].decode() for data, ends in self._buffers]
+        namespace, name, signature = [str(data[ends[row] : ends[row + 1]], "utf-8") for data, ends in self._buffers]
         return namespace, name, signature
 
     @cached_property
-    def _buffers(self) -> tuple[tuple[bytes, list[int]], ...]:
+    def _buffers(self) -> tuple[tuple[memoryview, memoryview], ...]:
         """The texts of all rows, and where each ends: arrays are slow to look into one by one."""
-        return tuple((column.values.tobytes(), column.offsets.tolist()) for column in self._columns.texts)
+        return tuple((column.values.data, column.offsets.data) for column in self._columns.texts)
 
     @cached_property
     def _texts_by_id(self) -> dict[tuple[int, int], int]:
