@@ -343,25 +343,24 @@ class BlockingMethods:
         self._merged: MergedStacks = merged_stacks(context.methods, resolved)
         self._raw = raw
         frames = self._merged.frames
-        self._artefact = artefact_frames(frames)
         foreign = np.array([frame.kind in ("kernel", "native") for frame in frames], dtype=np.bool_)
         means = np.array([_begins(frame, (*MEANS, "[")) for frame in frames], dtype=np.bool_)
-        self._means = means | foreign | self._artefact
-        self._framework = np.array([not is_own(frame) for frame in frames], dtype=np.bool_)
+        framework = np.array([not is_own(frame) for frame in frames], dtype=np.bool_)
         kernel = np.array([frame.kind == "kernel" for frame in frames], dtype=np.bool_)
         nameless = np.array([frame.reason is not None for frame in frames], dtype=np.bool_)
-        unwanted = self._artefact | foreign | np.array([_begins(frame, TRACING) for frame in frames], dtype=np.bool_)
-        others = (unwanted | nameless, unwanted, self._artefact | kernel)
-        self._skipped = [*([self._framework] if my_code else []), self._means, *others]
+        artefact = artefact_frames(frames)
+        unwanted = artefact | foreign | np.array([_begins(frame, TRACING) for frame in frames], dtype=np.bool_)
+        others = (means | foreign | artefact, unwanted | nameless, unwanted, artefact | kernel)
+        self._methods = self._first(framework if my_code else others[0])
+        for skipped in others:
+            self._methods = np.where(self._methods < 0, self._first(skipped), self._methods)
+        self._innermost = self._first(artefact)
         self.of: Ints = self._merged.of
         """Which stack each place has; equal numbers are equal stacks of methods."""
-        count = len(self._merged.offsets) - 1
-        self._methods: list[str | None] = [self._blocking(stack) for stack in range(count)]
-        self._innermost: list[str | None] = [self._first(stack, self._artefact) for stack in range(count)]
-        self.framework_only = np.array([bool(self._framework[self._frames(s)].all()) for s in range(count)], dtype=bool)
+        self.framework_only = self._first(framework) < 0
         """Which stacks have no method of a program, by number of the stack."""
         managed = np.array([frame.kind == "managed" for frame in frames], dtype=np.bool_)
-        self.managed = np.array([bool(managed[self._frames(s)].any()) for s in range(count)], dtype=bool)
+        self.managed = self._first(~managed) >= 0
         """Which stacks hold managed code, of a recording that tells."""
 
     @classmethod
@@ -381,11 +380,11 @@ class BlockingMethods:
 
     def method(self, place: int) -> str | None:
         """The blocking method; None if no frame has a name."""
-        return self._methods[int(self.of[place])]
+        return self._name(self._methods, place)
 
     def innermost(self, place: int) -> str | None:
         """What runs, artefacts of sampling left out; None where it has no name."""
-        return self._innermost[int(self.of[place])]
+        return self._name(self._innermost, place)
 
     def frames(self, stack: int) -> list[StackFrame]:
         """A stack by its number, innermost first."""
@@ -397,18 +396,18 @@ class BlockingMethods:
         own_frames = itertools.dropwhile(lambda frame: _begins(frame, TRACING), frames)
         return tuple(frame.raw if self._raw else frame.name for frame in own_frames if frame.reason != NO_STACK)
 
-    def _blocking(self, stack: int) -> str | None:
-        return next(filter(None, (self._first(stack, skipped) for skipped in self._skipped)), None)
+    def _first(self, skipped: NDArray[np.bool_]) -> Ints:
+        """The first frame of each stack that is not skipped; -1 where all are."""
+        values, offsets = self._merged.values, self._merged.offsets
+        kept = np.append(np.flatnonzero(~skipped[values]), len(values))
+        first = kept[np.searchsorted(kept, offsets[:-1])]
+        return np.where(first < offsets[1:], np.append(values, -1)[first], -1)
 
-    def _first(self, stack: int, skipped: NDArray[np.bool_]) -> str | None:
-        frames = self._frames(stack)
-        kept = frames[~skipped[frames]]
-        if not len(kept):
+    def _name(self, of_stacks: Ints, place: int) -> str | None:
+        frame = self._merged.frames[number] if (number := int(of_stacks[self.of[place]])) >= 0 else None
+        if frame is None or frame.reason == NO_STACK:
             return None
-        frame = self._merged.frames[int(kept[0])]
-        if frame.reason == NO_STACK:
-            return None
-        return frame.raw if self._raw else frame.name
+        return (frame.raw if self._raw else frame.name) or None
 
     def _frames(self, stack: int) -> Ints:
         frames: Ints = self._merged.values[self._merged.offsets[stack] : self._merged.offsets[stack + 1]]
@@ -416,7 +415,7 @@ class BlockingMethods:
 
 
 def _begins(frame: StackFrame, beginnings: tuple[str, ...]) -> bool:
-    return frame.name.startswith(beginnings)
+    return frame.method.startswith(beginnings)
 
 
 UNTOLD: Final = "samples of this runtime do not show whether a thread ran managed code"
