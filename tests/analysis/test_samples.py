@@ -255,3 +255,10 @@ def test_no_two_methods_have_one_name() -> None:
     assert list(map(telling_names(frames), range(6))) == [
         *("A() [m]", "A() [unknown module]", "m!B`1", "m!B`2", "A(int)", "C()")
     ]
+
+
+def test_stacks_as_deep_as_a_runtime_writes_any_are_cut() -> None:
+    for depth, cut in ((99, None), (100, [True, False])):
+        builder = shop().thread(7).at(10 * MS).sample(*[0x2010] * depth).at(11 * MS).sample(0x2010, 0x1010)
+        samples = read_samples(traced(builder))
+        assert (samples.cut if cut is None else samples.cut.tolist()) == cut  # type: ignore[union-attr]

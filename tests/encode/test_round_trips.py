@@ -121,35 +121,24 @@ def read_events(version: int, listed: list[EventRecord], choices: Choices) -> li
     return records(events, data, first + choices.header_size)
 
 
+@pytest.mark.parametrize("version", [4, 6])
 @MANY
-@given(event_records(), st.data())
-def test_nettrace4_compressed(listed: list[EventRecord], data: st.DataObject) -> None:
-    force = data.draw(st.lists(parts, min_size=len(listed), max_size=len(listed)))
+@given(st.data())
+def test_compressed_headers(version: int, data: st.DataObject) -> None:
+    listed = data.draw(event_records(labelled=version == 6))
+    forced = parts if version == 4 else parts.map(lambda p: p & ~HeaderFlag.RELATED)
+    force = data.draw(st.lists(forced, min_size=len(listed), max_size=len(listed)))
     choices = Choices(force=force, header_size=data.draw(st.sampled_from([20, 20, 21, 28])))
-    assert read_events(4, listed, choices) == numbered(listed)
+    assert read_events(version, listed, choices) == numbered(listed)
 
 
+@pytest.mark.parametrize("version", [4, 6])
 @MANY
-@given(event_records(labelled=True), st.data())
-def test_nettrace6_compressed(listed: list[EventRecord], data: st.DataObject) -> None:
-    force = data.draw(
-        st.lists(parts.map(lambda p: p & ~HeaderFlag.RELATED), min_size=len(listed), max_size=len(listed))
-    )
-    choices = Choices(force=force, header_size=data.draw(st.sampled_from([20, 20, 21, 28])))
-    assert read_events(6, listed, choices) == numbered(listed)
-
-
-@MANY
-@given(event_records(ids=M31), st.booleans(), st.sampled_from([20, 23, 28]))
-def test_nettrace4_full_headers(listed: list[EventRecord], padded: bool, header_size: int) -> None:
-    choices = Choices(compressed=False, padded=padded, header_size=header_size)
-    assert read_events(4, listed, choices) == numbered(listed)
-
-
-@MANY
-@given(event_records(labelled=True, ids=M31), st.booleans())
-def test_nettrace6_full_headers(listed: list[EventRecord], padded: bool) -> None:
-    assert read_events(6, listed, Choices(compressed=False, padded=padded)) == numbered(listed)
+@given(st.data(), st.booleans(), st.sampled_from([20, 23, 28]))
+def test_full_headers(version: int, data: st.DataObject, padded: bool, size: int) -> None:
+    listed = data.draw(event_records(labelled=version == 6, ids=M31))
+    choices = Choices(compressed=False, padded=padded, header_size=size if version == 4 else 20)
+    assert read_events(version, listed, choices) == numbered(listed)
 
 
 @pytest.mark.parametrize("version", [4, 6])
@@ -326,30 +315,20 @@ def plain(described: Any) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.parametrize("generation", ["v1", "v2", "v6"])
 @MANY
-@given(st.lists(metadata_records("v1"), min_size=1, max_size=3), st.booleans(), st.booleans())
-def test_older_field_lists(listed: list[MetadataRecord], compressed: bool, padded: bool) -> None:
-    check_metadata4(listed, Choices(compressed=compressed, padded=padded and not compressed))
-
-
-@MANY
-@given(st.lists(metadata_records("v2"), min_size=1, max_size=3))
-def test_newer_field_lists(listed: list[MetadataRecord]) -> None:
-    check_metadata4(listed, Choices(force=HeaderFlag.PARTS))
-
-
-def check_metadata4(listed: list[MetadataRecord], choices: Choices) -> None:
-    sink, writer = written(4)
-    writer.metadata(listed, choices)
-    _, *found = values(sink.getvalue())
-    assert [plain(row) for block in found for row in block.rows] == [plain(m) for m in listed]
-
-
-@MANY
-@given(st.lists(metadata_records("v6"), min_size=1, max_size=3), st.binary(max_size=20))
-def test_rows_of_nettrace6(listed: list[MetadataRecord], header: bytes) -> None:
-    sink, writer = written(6)
-    writer.metadata(listed, header)
+@given(st.data())
+def test_descriptions(generation: str, data: st.DataObject) -> None:
+    """Of NetTrace 4 with older and newer lists of fields, and of NetTrace 6."""
+    listed = data.draw(st.lists(metadata_records(generation), min_size=1, max_size=3))
+    compressed, padded = data.draw(st.booleans()), data.draw(st.booleans())
+    how: Any = {
+        "v1": Choices(compressed=compressed, padded=padded and not compressed),
+        "v2": Choices(force=HeaderFlag.PARTS),
+        "v6": data.draw(st.binary(max_size=20)),
+    }
+    sink, writer = written(6 if generation == "v6" else 4)
+    writer.metadata(listed, how[generation])
     _, *found = values(sink.getvalue())
     assert [plain(row) for block in found for row in block.rows] == [plain(m) for m in listed]
 
