@@ -128,6 +128,16 @@ def test_columns_in_the_order_asked_for() -> None:
             trace.headers(columns=["Count"])
 
 
+def test_header_columns_that_may_lack_a_value_say_so() -> None:
+    columns = ["time", "thread_id", "process_id", "processor", "opcode", "level", "keywords", "activity_id"]
+    columns += ["related_activity_id", "activity_path", "payload_size", "provider", "name", "id"]
+    with clrevents.open(TraceBuilder().event(NEW).build()) as trace:
+        fields = trace.headers(columns=columns).fields
+    assert [field.name for field in fields if field.nullable] == [
+        *("time", "thread_id", "process_id", "processor", "activity_id", "related_activity_id", "activity_path"),
+    ]
+
+
 def test_names_of_enums() -> None:
     with clrevents.open(TraceBuilder().event(NEW).event(OLD).build()) as trace:
         plain, named = trace.table("GCStart"), trace.table("GCStart", enum_names=True)
