@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import clrevents
 from clrevents._util.outputs import whole_file, whole_folder, whole_path
 from clrevents.analysis.shared.samples.samples import read_samples
-from clrevents.cli import root
 from clrevents.export.files import lake
 from clrevents.export.files.tables import Options
 from clrevents.rewrite import cut, redact
@@ -219,38 +217,6 @@ def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path: Path, monkey
         pass
     assert names(tmp_path) == ["out"]
     assert names(out) == ["old"]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
-@pytest.mark.full
-def test_what_is_made_from_a_private_trace_is_private(tmp_path: Path) -> None:
-    """Every command that writes, into new files and over those that everybody may read."""
-    private, made = tmp_path / "a.nettrace", tmp_path / "made"
-    private.write_bytes(TraceBuilder().thread(7).method_load("P", "Main", address=0x1000).sample(0x1004).build())
-    private.chmod(0o600)
-    made.mkdir()
-    commands = [
-        "cut {} -o {}.nettrace --end 50%",
-        "redact {} -o {}.nettrace.gz --report {}.redacted.json",
-        "export {} ThreadSample -o {}.csv",
-        "export {} -o {}.jsonl",
-        "export {} ThreadSample -o {}/",
-        "export {} -o {}.pftrace",
-        "flame {} -o {}.folded",
-        "compare {} --save {}.json",
-        "compare {0} --against {0} -o {1}.html",
-    ]
-    for again in (False, True):
-        for number, command in enumerate(commands):
-            words = command.format(private, *[made / str(number)] * 2).split()
-            result = CliRunner().invoke(root, words)
-            assert result.exit_code == 0, (words, result.output)
-        # A folder for several traces is nobody's in particular.
-        written = [path for path in made.rglob("*") if path.is_file() or path.parent != made]
-        assert len(written) >= len(commands) + 3
-        for path in written:
-            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, (path, again)
-            path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")

@@ -8,6 +8,7 @@ import re
 import resource
 import shlex
 import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -219,3 +220,22 @@ def test_where_nothing_can_be_written_it_is_said(run: Run, tmp_path: Path, comma
     assert result.stderr.startswith("clrevents: cannot write ")
     assert str(tmp_path / "file") in one_sentence(result)
     assert asked.left() == ["file"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "command",
+    [*WRITERS, "redact FILE -o OUT.nettrace.gz --report OUT.json", "compare FILE --against FILE -o OUT.html"],
+)
+def test_what_is_made_from_a_private_trace_is_private(run: Run, tmp_path: Path, command: str) -> None:
+    """In new files, and over those that everybody may read."""
+    asked = Asked(run, command, tmp_path)
+    asked.trace.chmod(0o600)
+    for again in (False, True):
+        assert asked().exit_code == 0
+        # A folder for several traces is nobody's in particular.
+        made = {*tmp_path.rglob("*")} - {asked.trace, *(path for path in asked.outs if path.is_dir())}
+        assert len(made) >= len(asked.outs)
+        for path in made:
+            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, (path, again)
+            path.chmod(0o755 if path.is_dir() else 0o644)
