@@ -68,7 +68,7 @@ def test_the_linux_recorders_names_are_its_own(name: str) -> None:
 def test_several_profiles_ask_for_everything_that_one_of_them_wants() -> None:
     both = joined_profiles(["gc", "locks", "alloc"])
     runtime = next(one for one in both.providers if one.name == RUNTIME)
-    assert (runtime.keywords, runtime.level) == (0x80000004001, 5)
+    assert (runtime.keywords, runtime.level) == (0x80000014001, 5)
     assert both.reports == ("gc", "locks", "alloc")
     assert both.rundown is True
     assert joined_profiles(["gc", "counters"]).rundown is True

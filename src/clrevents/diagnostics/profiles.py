@@ -145,8 +145,9 @@ PROFILES: Final = (
     Profile(
         "locks",
         "Who waits for which lock, who holds it, and what holders do meanwhile.",
-        (_runtime(Runtime.Contention), _SAMPLES),
-        f"{_SAMPLED} And two events for each wait.",
+        # From .NET 11 on, owners are numbers of threads, which only the creation of those explains.
+        (_runtime(Runtime.Contention, Runtime.Threading), _SAMPLES),
+        f"{_SAMPLED} And two events for each wait, and one when a worker of the pool has nothing to do.",
         ("locks",),
     ),
     Profile(

@@ -75,7 +75,7 @@ RECORDED_BY = {
     "gc": "Microsoft-Windows-DotNETRuntime:0x1:4",
     "heap": "Microsoft-Windows-DotNETRuntime:0x1980001:5",
     "jit": "Microsoft-Windows-DotNETRuntime:0x18:4",
-    "locks": "Microsoft-Windows-DotNETRuntime:0x4000:4",
+    "locks": "Microsoft-Windows-DotNETRuntime:0x14000:4",
     "modules": "Microsoft-Windows-DotNETRuntime:0x8:4",
     "pool": "Microsoft-Windows-DotNETRuntime:0x10000:4",
     "requests": "System.Net.Http:0x0:4",

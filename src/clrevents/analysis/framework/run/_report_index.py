@@ -75,7 +75,7 @@ REPORTS: dict[str, tuple[str, str, tuple[NEED, ...]]] = {
         'Show which locks threads waited for, who held them, and convoys.',
         'Which locks did threads wait for, and who held them?',
         (
-            ('contentions', ('ContentionStart', 'ContentionStop'), 16384, 4, 'Microsoft-Windows-DotNETRuntime', True, None, ''),
+            ('contentions', ('ContentionStart', 'ContentionStop'), 81920, 4, 'Microsoft-Windows-DotNETRuntime', True, 16384, ''),
             ('what lock holders do', ('ThreadSample',), 0, 4, 'Microsoft-DotNETCore-SampleProfiler', False, None, ''),
         ),
     ),

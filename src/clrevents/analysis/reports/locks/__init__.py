@@ -59,7 +59,8 @@ _KEPT: Final = {**CONTENTION_COLUMNS, **THREAD_COLUMNS, **OWNER_COLUMNS}
 _CONTENTIONS: Final = "contentions"
 _SAMPLES: Final = "what lock holders do"
 _NEEDS: Final = (
-    Need(_CONTENTIONS, ("ContentionStart", "ContentionStop"), 0x4000, 4, essential=True),
+    # From .NET 11 on, owners are numbers of threads, which only the creation of those explains.
+    Need(_CONTENTIONS, ("ContentionStart", "ContentionStop"), 0x14000, 4, essential=True, proof=0x4000),
     Need(_SAMPLES, ("ThreadSample",), 0, 4, SAMPLE),
 )
 _SHOWN: Final = (_CONTENTIONS, _SAMPLES, CODE)
