@@ -375,7 +375,7 @@ RULES: Final = (
         "Is code made again and again while the program runs?",
         ("threads.processor_total",),
         Threshold(0.1, "10 % of the processor time, and 200 ms", "our judgement", ((_ALL_NS, 0.1),), 200_000_000),
-        "Regular and compiled expressions, serializers, dynamic methods: milliseconds to make, and little to use.",
+        "Regular expressions, serializers and dynamic methods take milliseconds to make, and little to use.",
         "Make each once and keep it: a static field, a cache, GeneratedRegex, or the static methods of Regex.",
         "each is made once, at the start.",
         "top {file} --sort inclusive_processor_ns",
