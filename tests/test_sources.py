@@ -188,6 +188,7 @@ def test_spool_limit() -> None:
         clrevents.open(SAMPLE, limits=Limits(spool_bytes=size - 1))
     with pytest.raises(ValueError, match=r"Limits\.problems must be a positive integer"):
         Limits(problems=0)
+    assert Limits(problems=1).problems == 1
 
 
 def test_dropping_a_trace_closes_its_copy(recwarn: pytest.WarningsRecorder) -> None:

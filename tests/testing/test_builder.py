@@ -77,8 +77,9 @@ def test_steps_come_out_as_written(format: Format) -> None:
 def test_rundown_lists_what_is_left() -> None:
     b = TraceBuilder().method_load("A", "a", address=0x1000).method_load("B", "b", address=0x2000)
     events = read(b.method_unload(0x1000).rundown().build())
-    listed = [e.payload.MethodName for e in events if isinstance(e.payload, MethodDCEndVerbose_V1)]
-    assert listed == ["b"]
+    payloads = [e.payload for e in events if isinstance(e.payload, MethodDCEndVerbose_V1)]
+    # Its id is its address, unless another one is given.
+    assert [(payload.MethodName, payload.MethodID) for payload in payloads] == [("b", 0x2000)]
 
 
 @pytest.mark.parametrize("format", NETTRACE)
