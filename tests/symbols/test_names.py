@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.symbols.display_names import display_name, display_type, made_up, raw_name
+from clrevents.symbols.display_names import display_name, display_type, made_up, method_name, raw_name
 
 # All of these but the last few stand in traces of .NET Core 2.0 to .NET 10, made by three compilers.
 NAMES = [
@@ -151,8 +151,9 @@ texts = st.lists(words, max_size=30).map("".join) | st.text(max_size=60)
 
 
 @given(texts, texts, texts)
-def test_any_text_gives_a_text(namespace: str, name: str, signature: str) -> None:
-    assert isinstance(display_name(namespace, name, signature), str)
+def test_any_text_gives_a_text_that_begins_with_the_method(namespace: str, name: str, signature: str) -> None:
+    shown = display_name(namespace, name, signature)
+    assert shown.startswith(method_name(namespace, name, signature))
 
 
 @pytest.mark.parametrize("piece", ["<", "[", "A`1[", "<<a>b__0>", "class A`1<", "&", "*", "fnptr void(", "g__1", "-"])

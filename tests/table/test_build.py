@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+
 import attrs
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from clrevents.schema.runtime_flags import OptimizationTier
-from clrevents.table.table import UInt64, plain, row_table
+from clrevents.table.arrow import arrow_array
+from clrevents.table.table import UInt64, deferred_column, plain, row_table
 
 
 @attrs.frozen
@@ -93,3 +97,19 @@ def test_halves_of_surrogate_pairs() -> None:
     """Text of a trace may have them, and UTF-8 cannot. Two halves that belong together are one sign."""
     table = row_table(Named, map(Named, ("a\ud800b", "\ud83d\ude00", "\U0001f600", "é")))
     assert table.to_arrow()["name"].to_pylist() == ["a\ufffdb", "\U0001f600", "\U0001f600", "é"]
+
+
+def test_texts_are_made_when_they_are_asked_for() -> None:
+    asked: list[int] = []
+
+    def text(place: int) -> str:
+        asked.append(place)
+        return f"text {place}"
+
+    column = deferred_column(1000, text, np.array([5, -1, 7, 5]))
+    assert column.take(np.array([0, 1, 3])).tolist() == ["text 5", None, "text 5"]
+    # One more stands for what is null.
+    assert asked == [5, 7]
+    for whole in (column, pickle.loads(pickle.dumps(column))):
+        assert whole.tolist() == arrow_array(whole).to_pylist() == ["text 5", None, "text 7", "text 5"]
+    assert deferred_column(9, text, np.array([-1, -1])).tolist() == [None, None]
