@@ -113,6 +113,12 @@ def awake(ready: float) -> Facts:
     return {**facts, "threads/threads/ready_ns": [int(ready * ran)]}
 
 
+def stood(used: int) -> Facts:
+    """A thread that stands in native code without a name, with so much processor time."""
+    place = method("Shop.Enter()", external_ns=LONG, processor_ns=used, own=True)
+    return {**place, "locks.count": None, "startup.runtime_version": "8.0.4"}
+
+
 def circles(state: str) -> Facts:
     """A thread that every sample shows at one place, in this state."""
     stands = {"thread_id": 7, "state": state, "stood_ns": LONG, "method": "Shop.Await()"}
@@ -158,6 +164,8 @@ def fired(beneath: int, by: str = "TimerQueueTimer.Fire(bool)", first: int = 0) 
         pytest.param("wait.process", supervised(9 * S), Unknown, id="the main thread sleeps by itself"),
         pytest.param("lock.sampled", SAMPLED, SICK, id="only samples show who waits"),
         pytest.param("lock.sampled", {**SAMPLED, **lock(9 * S, 3)}, Clear, id="contentions tell more"),
+        pytest.param("lock.sampled", stood(0), SICK, id="it stands in native code, before .NET 10"),
+        pytest.param("lock.sampled", stood(3 * S), Clear, id="it computes there, or yields"),
         pytest.param("cpu.spinning", circles("running"), SICK, id="it circles in one place"),
         pytest.param("cpu.spinning", circles("native"), Clear, id="it stands in a native call"),
         pytest.param("cpu.small_reads", {**READS, **in_calls(0.1)}, SICK, id="each read is short"),

@@ -18,6 +18,8 @@ _CROWD: Final = 4
 _PART: Final = 0.05
 _STOOD: Final = 0.8
 """Of the time, from when on threads in native code that has no name are taken to wait for a lock."""
+_AT_WORK: Final = 0.1
+"""The part of its time in native code in which a thread has a processor, from when on it does not wait for a lock."""
 _NAMED_FROM: Final = 10
 """The version of .NET from which on samples show where threads wait for locks."""
 _EXPLAINS: Final = 0.05
@@ -194,7 +196,9 @@ def _below(case: Case, limit: float) -> Verdict | None:
     code that has no name."""
     tops = case.rows("top", "methods")
     names, outside = tops.column("name").tolist(), tops.numbers("external_ns")
-    own = [row for row, name in enumerate(names) if is_own_name(name) and case.share(outside[row]) >= _PART]
+    # Who computes there, or yields to others again and again, does not wait.
+    waits = (outside >= _PART * case.window_ns) & (tops.numbers("processor_ns") < _AT_WORK * outside)
+    own = [row for row in np.flatnonzero(waits).tolist() if is_own_name(names[row])]
     stood = case.cells("top", "methods", "external_ns", own)
     version = case.answers["startup"].facts.runtime_version if "startup" in case.answers else None
     major = int(version.partition(".")[0]) if version and version[:1].isdigit() else None
