@@ -7,7 +7,6 @@ rows but a problem: nothing in it can be trusted.
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import compress, groupby
 from typing import Any, Final
 
@@ -216,8 +215,10 @@ def _buffers(block: Events, offsets: Ints, sizes: Ints, ticks: Ints) -> tuple[In
 
 def _wrong(offsets: Ints, why: str) -> list[Problem]:
     text = f"the buffer of an AsyncEvents cannot be read: {why}"
-    wrong = partial(Problem, "bad-async-buffer", "payload", text, event="AsyncEvents", impact="its sub-events")
-    return [wrong(offset=offset) for offset in offsets.tolist()]
+    return [
+        Problem("bad-async-buffer", "payload", text, offset, event="AsyncEvents", impact="its sub-events")
+        for offset in offsets.tolist()
+    ]
 
 
 def _announced(payload: bytes) -> bytes | None:
