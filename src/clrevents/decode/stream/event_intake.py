@@ -84,16 +84,18 @@ class EventIntake:
             columns = piece
             if check:
                 columns = self._plausibility.plausible(piece, block, self._rows.stacks.lookup, wrong_span)
-            if len(columns) < len(piece):
+            sound = len(columns)
+            whole = sound == len(piece)
+            if not whole:
                 # What its sound rows seem to lack may be in its damaged bytes, or they are no rows.
                 self._losses.damaged()
-            if len(columns):
+            if sound:
                 self._note_sorted(columns)
                 self._take_piece(columns, block, index == 0, offset)
-            if len(columns) < len(piece):
+            if not whole:
                 self._add_opened(block)
                 if not block.broken:
-                    self._leave_out(piece, len(columns))
+                    self._leave_out(piece, sound)
                 break
             if self._errors.stopped:
                 return
