@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.gathering.groups import numbered
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 _SOON: Final = 1_000_000
@@ -29,7 +30,7 @@ def _turns(case: Case, limit: float) -> Verdict:
     what = "async methods waited for one another's turn"
     if not len(rows):
         return Clear(f"no {what}", (count,), ns=limit)
-    of, names = _numbered(rows.column("method").tolist())
+    of, names = numbered(rows.column("method").tolist())
     is_own = np.array([name is not None and is_own_name(name) for name in names], dtype=np.bool_)
     ended, is_known = rows.numbers("started_ns"), rows.column("created_ns").known & rows.column("started_ns").known
     awaits = is_known & (np.array(rows.column("kind").tolist(), dtype=object) == "await")
@@ -64,13 +65,6 @@ def _turns(case: Case, limit: float) -> Verdict:
     if cost.value < limit:
         return Clear(title, (count,), ns=limit - cost.value)
     return Ailment(title, cost, (count,), case.share(cost.value), waited.most_common(1)[0][0])
-
-
-def _numbered(names: list[str | None]) -> tuple[NDArray[np.int64], list[str | None]]:
-    """The number of each name, and the names by number."""
-    numbers: dict[str | None, int] = {}
-    of = [numbers.setdefault(name, len(numbers)) for name in names]
-    return np.array(of, dtype=np.int64), list(numbers)
 
 
 def _let_go(ends: NDArray[np.int64], others: NDArray[np.int64], window_ns: int) -> bool:

@@ -147,7 +147,10 @@ def _late(case: Case, limit: float) -> Ailment | None:
     lives = dict(zip(all_threads.column("thread_id").tolist(), all_threads.numbers("life_ns").tolist(), strict=True))
     methods, waiting_in = (rows.column(name).tolist() for name in ("method", "waiting_in"))
     at_barrier = np.array([(name or "").startswith(BARRIER) for name in waiting_in], dtype=bool)
-    for method in {methods[row] for row in np.flatnonzero(at_barrier)} - {None}:
+    # In the order of their first waits: of a set, another one would come first in each process.
+    for method in dict.fromkeys(methods[row] for row in np.flatnonzero(at_barrier).tolist()):
+        if method is None:
+            continue
         here = at_barrier & (np.array(methods, dtype=object) == method)
         ids, thread = np.unique(threads[here], return_inverse=True)
         waited = np.bincount(thread, weights=took[here])
