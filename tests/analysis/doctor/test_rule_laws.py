@@ -423,7 +423,7 @@ def test_what_a_clear_rule_would_have_found_it_finds(name: str) -> None:
     rule = rule_of(name)
     for seed in range(50):
         window = random.Random(seed).randrange(2, 100) * S
-        whole = {of: window for of, _ in rule.threshold.of if "." in of}
+        whole = {rule.threshold.of: window} if "." in rule.threshold.of else {}
         size = rule.threshold.size(planted({**SIZED[name](0), **whole}, window))
         for part, kind in ((0.98, Clear), (1, Ailment), (1.02, Ailment)):
             said = verdict(planted({**SIZED[name](math.ceil(size * part)), **whole}, window), rule)

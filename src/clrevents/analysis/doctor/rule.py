@@ -7,7 +7,7 @@ looked up there. The rule's page, its help and its place in an answer follow fro
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -101,6 +101,8 @@ TRACE: Final = "trace"
 LEAST_EVENTS: Final[Mapping[str, int]] = {"gc.count": 4}
 """How many events each thing has at least that a metric counts, where that is more than one: a collection has its
 start, its end, what the heaps are like, and a suspension."""
+NOTHING: Final = ("gc.count", "alloc.events", "locks.count", "exceptions.count", "tasks.awaits", "requests.count")
+"""The metrics that are 0 where a report has nothing to judge."""
 _UNASKED: Final = Metric(None, "count", reason="not recorded")
 UNREAD: Final[Mapping[str, frozenset[str]]] = {
     "jit": frozenset(("methods", "tiers")),
@@ -255,23 +257,25 @@ WINDOW: Final = "window"
 class Threshold(Value):
     """From which number on something is wrong, in words, and whose judgement that is.
 
-    What is wrong may have a size in any recording: `least` so many ns, bytes or times, and these shares `of` the window
-    or of metrics. A rule is then asked with that instead of the `limit`, and one that is clear says it.
+    What is wrong may have a size in any recording: the `limit` is then a share `of` the window or of a metric; and it
+    is `least` so many ns, bytes or times, and the share `of_window`, too. A rule is asked with that instead of the
+    `limit`, and one that is clear says it.
     """
 
     limit: float
     text: str
-    source: str
-    of: tuple[tuple[str, float], ...] = ()
+    source: str = "our judgement"
+    of: str = ""
     least: float = 0
+    of_window: float = 0
     unit: str = "ns"
 
     def size(self, case: Case) -> float:
         """From what size on this recording shows it; the limit, where that is no share."""
         if not self.of:
             return self.limit
-        wholes = ((share, case.window_ns if of == WINDOW else case.value(of) or 0) for of, share in self.of)
-        return max(self.least, *(share * whole for share, whole in wholes))
+        whole = case.window_ns if self.of == WINDOW else case.value(self.of) or 0
+        return max(self.least, self.limit * whole, self.of_window * case.window_ns)
 
 
 @frozen
@@ -289,7 +293,8 @@ class Rule:
 
     `metrics` are those without which it cannot be told, as `report.metric`; `also` are other reports that it reads.
     `need` is what must have been recorded beyond what the first of them needs: no report is asked for a rule that lacks
-    either. Where `nothing` is a metric of the first one that is 0, there is nothing to judge, whatever is unknown.
+    either. Where `nothing` is a metric that is 0, there is nothing to judge, whatever is unknown; by default it is the
+    one of `NOTHING` for the first report.
     `why` says why it matters, `advice` what to do unless one of the `remedies` fits the cause, `trap` what would make a
     finding wrong; findings with the same `cost` may count the same time or bytes; `see` is the command that shows its
     evidence, after `clrevents`, with `{file}` for the trace; what is in brackets needs stacks of events.
@@ -307,7 +312,7 @@ class Rule:
     evidence: Evidence = "event"
     also: tuple[str, ...] = ()
     need: Need | None = None
-    nothing: str = ""
+    nothing: str = attrs.field(default=attrs.Factory(lambda rule: _nothing_in(rule.reports), takes_self=True))
     cost: str = ""
     remedies: tuple[Remedy, ...] = ()
 
@@ -324,3 +329,8 @@ class Rule:
         """The reports that it reads, without what is about the trace itself."""
         names = dict.fromkeys((*(name.partition(".")[0] for name in self.metrics), *self.also))
         return tuple(name for name in names if name != TRACE)
+
+
+def _nothing_in(reports: Sequence[str]) -> str:
+    """The metric that is 0 where the first of these has nothing to judge; nothing, where none is."""
+    return next((name for name in NOTHING if reports and name.startswith(f"{reports[0]}.")), "")

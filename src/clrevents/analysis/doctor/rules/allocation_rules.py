@@ -158,7 +158,6 @@ RULES: Final = (
         "the bytes are those of sampled allocations: for small objects, a rough number.",
         "alloc {file} --table types",
         _boxing,
-        nothing="alloc.events",
         cost="allocations",
     ),
     Rule(
@@ -166,29 +165,25 @@ RULES: Final = (
         "Are texts put together or taken apart all the time?",
         ("alloc.bytes_total",),
         Threshold(
-            0.25,
-            "25 % of all bytes, 20 MB, and 10 MB per second; 5 % where they are put together or taken apart",
-            "our judgement",
+            0.25, "25 % of all bytes, 20 MB, and 10 MB per second; 5 % where they are put together or taken apart"
         ),
         _COST,
         "Use StringBuilder, spans, and formatting into a buffer that is used again.",
         "texts are what the program produces.",
         "alloc {file} [--table stacks]",
         _strings,
-        nothing="alloc.events",
         cost="allocations",
     ),
     Rule(
         "alloc.closures",
         "Do lambdas and async methods allocate?",
         ("alloc.bytes_total",),
-        Threshold(0.1, "10 % of all bytes, 20 MB, and 10 MB per second", "our judgement"),
+        Threshold(0.1, "10 % of all bytes, 20 MB, and 10 MB per second"),
         _COST,
         "Make lambdas static, pass state as an argument, and return ValueTask where results are mostly there.",
         "they are a library's, not yours.",
         "alloc {file} --table types",
         _closures,
-        nothing="alloc.events",
         cost="allocations",
     ),
     Rule(
@@ -199,7 +194,6 @@ RULES: Final = (
             0.25,
             "25 % of all bytes, 20 MB; and 500 MB per second in all, or 2 % of the time in pauses that survivors do "
             "not explain",
-            "our judgement",
         ),
         _COST,
         "Look at that line first: use the object again, or allocate less of it.",
@@ -207,7 +201,6 @@ RULES: Final = (
         "alloc {file} [--table stacks]",
         _one_site,
         also=("gc",),
-        nothing="alloc.events",
         cost="allocations",
     ),
 )

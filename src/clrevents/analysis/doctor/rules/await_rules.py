@@ -89,9 +89,8 @@ RULES: Final = (
         Threshold(
             0.5,
             "50 % of the time and 500 ms, added up over awaits that end when another one of the same method goes on",
-            "our judgement",
-            ((WINDOW, 0.5),),
-            500_000_000,
+            of=WINDOW,
+            least=500_000_000,
         ),
         "No thread waits, and none is missing: requests are slow though nothing is busy.",
         "Let more in at once if what is guarded allows it, or await nothing slow between WaitAsync and Release.",
@@ -99,6 +98,5 @@ RULES: Final = (
         "tasks {file}",
         _turns,
         "inferred",
-        nothing="tasks.awaits",
     ),
 )

@@ -78,6 +78,15 @@ def _requesters(case: Case, rows: list[int]) -> Counter[str]:
     return weights
 
 
+def _of_pauses(
+    case: Case, title: str, paused: Cited, evidence: tuple[Cited, ...], rows: list[int], culprit: str | None = None
+) -> Ailment:
+    """What the pauses of these collections cost, who requested most of them, if nobody else is to blame, and when the
+    worst was."""
+    share, culprit = case.share(paused.value), culprit or _requester(case, rows)
+    return Ailment(title, paused, evidence, share, culprit, _worst_span(case, rows))
+
+
 def _worst_minute(case: Case) -> tuple[float, tuple[int, int] | None]:
     """The largest share of a minute in pauses, and that minute; of the window if it is shorter."""
     if case.window_ns <= _MINUTE:
@@ -127,14 +136,7 @@ def _long_pause(case: Case, limit: float) -> Verdict:
     which = "" if worst is None else f", of generation {generations[worst]} for {reasons[worst]}"
     title = f"{counted(len(rows), 'pause')} of at least {duration_text(limit)}, the longest {longest.text}{which}"
     total = _pauses(case, rows)
-    return Ailment(
-        title,
-        total,
-        (longest, total),
-        case.share(total.value),
-        _requester(case, rows),
-        _worst_span(case, rows),
-    )
+    return _of_pauses(case, title, total, (longest, total), rows)
 
 
 def _slow_suspend(case: Case, limit: float) -> Verdict:
@@ -176,14 +178,7 @@ def _induced(case: Case, limit: float) -> Verdict:
     if len(rows) < 3 or share < limit or not paused.value:
         return Clear(title, (counted_,), events=max(3, limit * len(reasons)) - len(rows))
     title += f", and paused it for {paused.text}"
-    return Ailment(
-        title,
-        paused,
-        (counted_, paused),
-        case.share(paused.value),
-        _requester(case, rows),
-        _worst_span(case, rows),
-    )
+    return _of_pauses(case, title, paused, (counted_, paused), rows)
 
 
 def _large(case: Case, limit: float) -> Verdict:
@@ -197,14 +192,7 @@ def _large(case: Case, limit: float) -> Verdict:
     title += f", {share_text(share)} of all pauses"
     requester = _requester(case, rows)
     culprit = requester if requester and is_own_name(requester) else _largest_site(case) or requester
-    return Ailment(
-        title,
-        paused,
-        (paused, all_pauses),
-        case.share(paused.value),
-        culprit,
-        _worst_span(case, rows),
-    )
+    return _of_pauses(case, title, paused, (paused, all_pauses), rows, culprit)
 
 
 def _largest_site(case: Case) -> str | None:
@@ -232,14 +220,7 @@ def _full(case: Case, limit: float) -> Verdict:
         more = max(20 - len(reasons), limit * len(reasons) - len(rows))
         return Clear(title, (count, paused), events=more, ns=0.02 * case.window_ns - paused.value)
     title += f", and paused the program for {paused.text}"
-    return Ailment(
-        title,
-        paused,
-        (paused, count),
-        case.share(paused.value),
-        _requester(case, rows),
-        _worst_span(case, rows),
-    )
+    return _of_pauses(case, title, paused, (paused, count), rows)
 
 
 def _fragmented(case: Case, limit: float) -> Verdict:
@@ -534,7 +515,6 @@ RULES: Final = (
         "a debugger or the sample profiler stopped threads: `clrevents gc --table suspensions` has the reasons.",
         "gc {file} {span}",
         _pause_ratio,
-        nothing="gc.count",
         remedies=_BY_CAUSE,
         cost="pauses",
     ),
@@ -542,19 +522,12 @@ RULES: Final = (
         "gc.long_pause",
         "Is there a long pause?",
         ("gc.pause_max",),
-        Threshold(
-            200_000_000,
-            "a pause of 200 ms",
-            "PerfView's GCStats lists pauses above 200 ms",
-            ((WINDOW, 0),),
-            200_000_000,
-        ),
+        Threshold(0, "a pause of 200 ms", "PerfView's GCStats lists pauses above 200 ms", of=WINDOW, least=200_000_000),
         _FOR_PAUSES,
         "See which generation was collected and why; full blocking collections go with large or long-lived garbage.",
         "it is one at the start of the program, when nobody waits.",
         "gc {file} --sort pause_ns {span}",
         _long_pause,
-        nothing="gc.count",
         remedies=_BY_CAUSE,
         cost="pauses",
     ),
@@ -571,7 +544,6 @@ RULES: Final = (
         "gc {file} --table hints --hints {span}",
         _slow_suspend,
         also=("threads",),
-        nothing="gc.count",
         cost="pauses",
     ),
     Rule(
@@ -584,7 +556,6 @@ RULES: Final = (
         "it was requested by a tool, such as one that takes a snapshot of the heap, or on purpose between two phases.",
         "gc {file} [--callers] {span}",
         _induced,
-        nothing="gc.count",
         cost="pauses",
     ),
     Rule(
@@ -602,7 +573,6 @@ RULES: Final = (
         "alloc {file} [--table stacks] --sort large_bytes",
         _large,
         also=("alloc",),
-        nothing="gc.count",
         cost="pauses",
     ),
     Rule(
@@ -619,45 +589,41 @@ RULES: Final = (
         "there is little memory left, or background collections are switched off: then that is the cause.",
         "gc {file} --table totals",
         _full,
-        nothing="gc.count",
         cost="pauses",
     ),
     Rule(
         "gc.fragmented",
         "Is much of the heap free space?",
         ("gc.heap_peak",),
-        Threshold(0.5, "50 % and 100 MB after the last full collection", "our judgement"),
+        Threshold(0.5, "50 % and 100 MB after the last full collection"),
         "Free space between objects counts as memory of the process, and new objects may not fit into it.",
         "Look for pinned objects, and for large arrays of many sizes.",
         "the next allocations fill it: the runtime keeps some on purpose.",
         "gc {file} --table generations",
         _fragmented,
-        nothing="gc.count",
         cost="heap",
     ),
     Rule(
         "gc.pinned",
         "Do pinned objects hold the young generations back?",
         ("gc.promoted_total",),
-        Threshold(0.1, "10 % of the survivors, and 10 MB", "our judgement"),
+        Threshold(0.1, "10 % of the survivors, and 10 MB"),
         "Pinned objects cannot be moved, so the space around them is lost until they are let go.",
         "Allocate long-lived buffers on the pinned heap, or rent them from a pool.",
         "they belong to the web server's own buffers, which are few and long-lived.",
         "gc {file} --kept --table kept",
         _pinned,
-        nothing="gc.count",
     ),
     Rule(
         "gc.finalizers",
         "Do many objects need finalizers?",
         ("gc.count",),
-        Threshold(1_000, "1,000 objects per second", "our judgement"),
+        Threshold(1_000, "1,000 objects per second"),
         "An object with a finalizer survives its first collection, with everything that it refers to.",
         "Dispose such objects, and call GC.SuppressFinalize when doing so.",
         "they are few bytes, and finalizers that return at once.",
         "gc {file} --kept --table kept",
         _finalizers,
-        nothing="gc.count",
     ),
     Rule(
         "gc.growth",
@@ -676,7 +642,6 @@ RULES: Final = (
         _growth,
         "inferred",
         ("alloc", "heap"),
-        nothing="gc.count",
         cost="heap",
     ),
     Rule(
@@ -687,9 +652,8 @@ RULES: Final = (
             0.03,
             "half of what survives a collection, and 50 MB, dies later, while collections of generations 1 and 2, 3 at "
             "least, pause the program for 3 % of the time and 50 ms",
-            "our judgement",
-            ((WINDOW, 0.03),),
-            50_000_000,
+            of=WINDOW,
+            least=50_000_000,
         ),
         "An object that survives is moved, and costs time in each pause until it dies; most should die before.",
         "Let go of objects sooner, or keep them for good: queues and caches of a fixed length make all of them old.",
@@ -698,20 +662,13 @@ RULES: Final = (
         _midlife,
         "inferred",
         ("alloc",),
-        nothing="gc.count",
         cost="pauses",
     ),
     Rule(
         "gc.finalizing",
         "Are finalizers slow?",
         ("threads.threads", "top.total"),
-        Threshold(
-            0.1,
-            "the finalizer's thread is busy for 10 % of the time, and 200 ms",
-            "our judgement",
-            ((WINDOW, 0.1),),
-            200_000_000,
-        ),
+        Threshold(0.1, "the finalizer's thread is busy for 10 % of the time, and 200 ms", of=WINDOW, least=200_000_000),
         "One thread calls all finalizers in turn: objects that wait for it stay in memory, with what they refer to.",
         "Let finalizers do no more than release a handle: no waiting, no locks. Dispose of the objects instead.",
         "the program waits for its finalizers on purpose, at its end.",
@@ -729,7 +686,6 @@ RULES: Final = (
         "other processes use the memory: the load is the machine's or the container's.",
         "gc {file} --columns number,reason,memory_load,heap_after_bytes,pause_ns",
         _memory,
-        nothing="gc.count",
         cost="heap",
     ),
 )

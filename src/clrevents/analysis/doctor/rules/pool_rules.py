@@ -109,9 +109,7 @@ def _blocked(case: Case, limit: float, rows: list[int], what: str) -> Verdict:
     return Ailment(title, waited, (waited, threads), share, culprit)
 
 
-_BLOCKED: Final = Threshold(
-    0.05, "5 % of the time, and 100 ms, added up over workers", "our judgement", ((WINDOW, 0.05),), 100_000_000
-)
+_BLOCKED: Final = Threshold(0.05, "5 % of the time, and 100 ms, added up over workers", of=WINDOW, least=100_000_000)
 _WORKERS: Final = "Every request and continuation needs a worker: while all of them wait, nothing goes on."
 
 RULES: Final = (
@@ -134,9 +132,7 @@ RULES: Final = (
         "Does work wait long for a worker?",
         ("pool.items", "pool.latency_max", "pool.blocked_total"),
         Threshold(
-            100_000_000,
-            "100 ms for 5 % of at least 20 items, while workers are blocked half of the time, added up",
-            "our judgement",
+            100_000_000, "100 ms for 5 % of at least 20 items, while workers are blocked half of the time, added up"
         ),
         "The wait comes on top of the time that the work itself takes.",
         "Find out what the workers do meanwhile; if they must block, raise the minimum of workers.",
@@ -148,7 +144,7 @@ RULES: Final = (
         "pool.flood",
         "Is more work queued than workers can take?",
         ("pool.items",),
-        Threshold(10_000, "10,000 work items that wait at once", "our judgement"),
+        Threshold(10_000, "10,000 work items that wait at once"),
         "What is queued last waits for all that is before it, and all of it takes memory.",
         "Queue less at once: process in batches, with Parallel.ForEachAsync, or through a bounded Channel.",
         "it is a batch job, and nobody waits for its parts.",
@@ -172,10 +168,7 @@ RULES: Final = (
         "Do workers sleep?",
         ("pool.blocked_total",),
         Threshold(
-            1.2,
-            "120 % of the time, added up over workers; 5 % and 100 ms where the pool wants more workers",
-            "our judgement",
-            ((WINDOW, 1.2),),
+            1.2, "120 % of the time, added up over workers; 5 % and 100 ms where the pool wants more workers", of=WINDOW
         ),
         _WORKERS,
         "Await Task.Delay in the method that is named here, or use a timer.",

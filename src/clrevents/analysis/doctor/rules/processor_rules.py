@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.words import counted, digits, duration_text, share_text, size_text
-from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.doctor.rule import Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
 from clrevents.analysis.doctor.rules.compilation_rules import MADE
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.gathering.merged_stacks import is_own_name
@@ -294,7 +294,7 @@ RULES: Final = (
         "cpu.contended",
         "Do threads wait for a processor?",
         ("threads.ready_total",),
-        Threshold(0.1, "10 % of the time that threads ran or wanted to, and 100 ms", "our judgement"),
+        Threshold(0.1, "10 % of the time that threads ran or wanted to, and 100 ms"),
         "A thread that is ready but does not run is slow through no fault of its code.",
         "Run fewer threads, or raise the CPU limit.",
         "the work may wait, as that of a background thread with low priority.",
@@ -309,7 +309,7 @@ RULES: Final = (
         "cpu.limited",
         "Does a limit of processors stop the program?",
         ("threads.limited_periods", "threads.limit_periods"),
-        Threshold(0.1, "10 % of the periods of the limit", "our judgement"),
+        Threshold(0.1, "10 % of the periods of the limit"),
         "All threads stand still until the next period begins, also those that hold locks or collect garbage.",
         "Raise the limit, or run fewer threads: fewer workers and heaps, DOTNET_PROCESSOR_COUNT.",
         "the program may be slow on purpose, and short bursts do no harm where nobody waits.",
@@ -325,9 +325,9 @@ RULES: Final = (
         Threshold(
             0.3,
             "30 % of the processor time, and 25 % of one processor; half of it with what the method calls",
-            "our judgement",
-            ((_ALL_NS, 0.3), (WINDOW, 0.25)),
-            _LEAST_NS,
+            of=_ALL_NS,
+            of_window=0.25,
+            least=_LEAST_NS,
         ),
         "What makes this method faster, or calls it less often, makes the program cheaper.",
         "Look who calls it, and how often: clrevents callers.",
@@ -343,7 +343,7 @@ RULES: Final = (
         "cpu.spinning",
         "Do threads wait by computing?",
         ("threads.processor_total",),
-        Threshold(0.1, "10 % of the processor time, and 500 ms", "our judgement", ((_ALL_NS, 0.1),), _LEAST_NS),
+        Threshold(0.1, "10 % of the processor time, and 500 ms", of=_ALL_NS, least=_LEAST_NS),
         "Threads that spin take the processor from the one that they wait for.",
         "Wait with what blocks, hold locks for less long, or run fewer threads than processors.",
         "the waits are short, and processors are free; a loop at one address may call one tiny method, and count.",
@@ -358,7 +358,7 @@ RULES: Final = (
         "cpu.compiling",
         "Does compilation use much of the processor time?",
         ("threads.processor_total",),
-        Threshold(0.2, "20 % of the processor time, and 500 ms", "our judgement", ((_ALL_NS, 0.2),), _LEAST_NS),
+        Threshold(0.2, "20 % of the processor time, and 500 ms", of=_ALL_NS, least=_LEAST_NS),
         "Code is compiled twice or more often: quickly at first, and again in the background where it is hot.",
         "Publish with ReadyToRun; in programs that end soon, try DOTNET_TieredPGO=0.",
         "the recording has little but the start.",
@@ -374,7 +374,7 @@ RULES: Final = (
         "cpu.making",
         "Is code made again and again while the program runs?",
         ("threads.processor_total",),
-        Threshold(0.1, "10 % of the processor time, and 200 ms", "our judgement", ((_ALL_NS, 0.1),), 200_000_000),
+        Threshold(0.1, "10 % of the processor time, and 200 ms", of=_ALL_NS, least=200_000_000),
         "Regular expressions, serializers and dynamic methods take milliseconds to make, and little to use.",
         "Make each once and keep it: a static field, a cache, GeneratedRegex, or the static methods of Regex.",
         "each is made once, at the start.",
@@ -389,7 +389,7 @@ RULES: Final = (
         "cpu.awaiting",
         "Does awaiting use much of the processor time?",
         ("threads.processor_total",),
-        Threshold(0.4, "40 % of the processor time, and 500 ms", "our judgement", ((_ALL_NS, 0.4),), _LEAST_NS),
+        Threshold(0.4, "40 % of the processor time, and 500 ms", of=_ALL_NS, least=_LEAST_NS),
         "Each await that suspends allocates, queues, and wakes a worker: more than a small piece of work takes.",
         "Await larger pieces: read into a buffer, process batches, and return what is there already as a ValueTask.",
         "what is awaited does come in such small pieces.",
@@ -404,7 +404,7 @@ RULES: Final = (
         "cpu.small_reads",
         "Are files read or written in small pieces?",
         ("threads.processor_total",),
-        Threshold(0.25, "25 % of the processor time, and 500 ms", "our judgement", ((_ALL_NS, 0.25),), _LEAST_NS),
+        Threshold(0.25, "25 % of the processor time, and 500 ms", of=_ALL_NS, least=_LEAST_NS),
         "Each call of the system takes as long as to copy some kilobytes.",
         "Read through a buffer: a FileStream with a bufferSize of 4096 or more, a BufferedStream, or larger arrays.",
         "the pieces lie far from one another in the file.",
