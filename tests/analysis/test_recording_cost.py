@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import clrevents
 from clrevents.analysis.about.describing import about
 from clrevents.analysis.framework.model.needs import Hole, Marks
+from clrevents.analysis.gathering.groups import Gathered
 from clrevents.analysis.shared.events.gc_suspensions import (
     RecordingCost,
-    SuspensionEvents,
     recording_cost,
     recording_cost_of,
 )
@@ -27,6 +27,7 @@ from clrevents.events import (
     GCSuspendEEEnd_V1,
     GCSuspendEEReason,
 )
+from clrevents.table.table import ColumnType, Table, TableField, number_column
 from clrevents.testing.builder import Format, TraceBuilder
 from project_files import fixture, fixtures
 from reading import opened
@@ -60,10 +61,15 @@ def cost(builder: TraceBuilder) -> RecordingCost:
         return recording_cost_of(trace)
 
 
-def columns(events: list[Suspending]) -> SuspensionEvents:
-    rows = [(e.time, e.thread, e.kind, e.reason, e.count) for e in events]
-    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
-    return SuspensionEvents(*(table[:, place] for place in range(5)))
+def columns(events: list[Suspending]) -> list[Gathered]:
+    """The rows of the four events."""
+    names = {"time_ns": "time", "thread_id": "thread", "Reason": "reason", "Count": "count"}
+    fields = tuple(TableField(name, ColumnType("int64")) for name in names)
+    numbers = [np.array([getattr(e, name) for e in events], dtype=np.int64) for name in names.values()]
+    whole = Gathered(None, Table(fields, (tuple(number_column("int64", n) for n in numbers),)), np.arange(len(events)))
+    return [
+        whole.only(np.array([p for p, e in enumerate(events) if e.kind == kind], dtype=np.int64)) for kind in range(4)
+    ]
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -120,7 +126,7 @@ def lossy_trace(thread: int) -> TraceBuilder:
 
 def test_events_of_two_threads_are_no_suspension() -> None:
     events = [Suspending(10 * n, 1 if n < 2 else 2, n) for n in range(4)]
-    found = recording_cost(columns(events), np.array([15]), np.array([1]), 100)
+    found = recording_cost(columns(events), np.array([15]), np.array([1]), 100, Marks(()))
     assert (found.stops, found.unmatched_begins, found.unmatched_ends) == (0, 1, 1)
 
 
@@ -138,7 +144,7 @@ def test_without_samples_nobody_can_tell() -> None:
     found = cost(stop(TraceBuilder(), (100, 110, 140, 150)))
     assert (found.stops, found.own_stops, found.period_ns, found.period_from) == (0, 1, None, None)
     assert found.reason == "there are no samples"
-    nothing = recording_cost(columns([]), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint64), 0)
+    nothing = recording_cost(columns([]), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint64), 0, Marks(()))
     assert nothing == slow_cost([], [], 0)
 
 

@@ -13,8 +13,8 @@ from shared_files import Shared, needs_shared, params, traces
 
 import clrevents
 from clrevents.analysis.framework.recording.recorded import recorded
-from clrevents.analysis.shared.events.gc_suspensions import KINDS, recording_cost_of
-from clrevents.schema.registry import RUNTIME, SAMPLE
+from clrevents.analysis.shared.events.gc_suspensions import STEPS, recording_cost_of
+from clrevents.schema.registry import SAMPLE
 from clrevents.trace import passes_of
 from slow_cost import Lost, Sampled, Suspending, slow_cost, whole_ones
 
@@ -41,17 +41,17 @@ def seen(trace: Shared) -> Seen:
     """One event at a time."""
     suspensions, samples, captures = [], [], set()
     with quiet(trace) as opened:
-        for rows in passes_of(opened).event_rows(f"{SAMPLE}/ThreadSample", *(f"{RUNTIME}/{name}" for name in KINDS)):
+        for rows in passes_of(opened).event_rows(f"{SAMPLE}/ThreadSample", *STEPS):
             threads = zip(rows.thread_ids.tolist(), rows.capture_threads.tolist(), strict=True)
             for row, (thread, capture) in enumerate(threads):
                 name, payload, time = rows.kind(row).key.name, rows.payloads[row], rows.times_ns[row]
                 if name == "ThreadSample":
                     samples.append(Sampled(time, thread))
                     captures.add(capture)
-                elif name == KINDS[0]:
-                    suspensions.append(Suspending(time, thread, 0, payload.Reason, payload.Count))
-                else:
-                    suspensions.append(Suspending(time, thread, KINDS.index(name)))
+                    continue
+                kind = STEPS.index(f"runtime/{name}")
+                told = () if kind else (payload.Reason, payload.Count)
+                suspensions.append(Suspending(time, thread, kind, *told))
         losses = tuple(Lost(loss.thread_id, loss.start_ns, loss.end_ns) for loss in opened.losses)
         writers = frozenset() if NETPERF in trace.name else frozenset(captures)
         return Seen(tuple(suspensions), tuple(samples), losses, writers, opened.duration_ns)

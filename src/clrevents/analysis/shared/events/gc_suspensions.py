@@ -30,7 +30,7 @@ from clrevents.analysis.gathering.groups import (
     length_before,
     nearest_rank,
 )
-from clrevents.schema.registry import RUNTIME, SAMPLE
+from clrevents.schema.registry import SAMPLE
 from clrevents.trace import Trace, passes_of
 
 SUSPENDING: Final = "runtime/GCSuspendEEBegin"
@@ -292,33 +292,10 @@ def _by_thread(begins: Gathered, ends: Gathered) -> tuple[dict[int, Stretches], 
     return by_thread
 
 
-KINDS: Final = ("GCSuspendEEBegin", "GCSuspendEEEnd", "GCRestartEEBegin", "GCRestartEEEnd")
-"""The events of a suspension in their order; their places are the kinds of `SuspensionEvents`."""
-
-_BEGIN, _SUSPENDED, _RESTARTING, _END = range(len(KINDS))
 _OTHER_REASON: Final = 0
-_NO_COUNT: Final = -1
 SHORTEST_PAUSE_NS: Final = 300_000
 """Runtimes pause for a millisecond or more; those that do not, for some microseconds."""
 _HIGH: Final = 95
-_NOTHING: Final[Ints] = np.zeros(0, dtype=np.int64)
-
-
-@frozen(eq=False)
-class SuspensionEvents:
-    """The runtime's events about suspensions, whatever their reason, in order of time: a place in each array for each.
-
-    `kind` is a place in `KINDS`. `reason` and `count` are those of GCSuspendEEBegin; for other kinds they are not read.
-    """
-
-    time_ns: Ints
-    thread_id: Array
-    kind: Array
-    reason: Array
-    count: Array
-
-    def __len__(self) -> int:
-        return len(self.time_ns)
 
 
 @frozen
@@ -330,93 +307,93 @@ class RecordingCost:
     those it has.
     """
 
-    samples: int
+    samples: int = 0
     """ThreadSample events."""
-    stops: int
+    stops: int = 0
     """The profiler's complete suspensions; those in `lossy` are not included."""
-    stopped_ns: int | None
+    stopped_ns: int | None = None
     """How long every managed thread was stopped in total: the minimum cost, from GCSuspendEEEnd to GCRestartEEBegin.
     None, with a `reason`, if stops are unknown; so are the next six."""
-    held_ns: int | None
+    held_ns: int | None = None
     """The total duration of all stops: while threads come to a halt one after another, the last of them runs on."""
-    share_low: float | None
+    share_low: float | None = None
     """`stopped_ns` as a share of the trace's duration, 0 to 1; None also if the duration is 0."""
-    share_high: float | None
+    share_high: float | None = None
     """`held_ns` as a share of it: the cost to a thread that is always the first to stop."""
-    longest_ns: int | None
+    longest_ns: int | None = None
     """The longest stop; from start to end, as the next two."""
-    p50_ns: int | None
-    p95_ns: int | None
+    p50_ns: int | None = None
+    p95_ns: int | None = None
     """Percentiles of the stops, by nearest rank."""
-    period_ns: int | None
+    period_ns: int | None = None
     """The median, by nearest rank, of the distances between samplings; None if there are fewer than two."""
-    period_from: Literal["stops", "samples"] | None
+    period_from: Literal["stops", "samples"] | None = None
     """From start to start of the stops or, without those, from sample to sample of each thread."""
-    pause_ns: int | None
+    pause_ns: int | None = None
     """The median of what lies between the end of a stop and the begin of the next; without stops, the period. Less than
     `SHORTEST_PAUSE_NS`: the sampler ran without pauses, which a runtime does that was given too long an interval."""
-    own_stops: int
+    own_stops: int = 0
     """Complete suspensions with reason 0 that are not the profiler's, such as those for
     GC.GetTotalAllocatedBytes(true)."""
-    other_stops: int
+    other_stops: int = 0
     """Complete suspensions for other reasons, such as collections."""
-    unmatched_begins: int
-    unmatched_ends: int
+    unmatched_begins: int = 0
+    unmatched_ends: int = 0
     """Suspensions for any reason whose other events are not in the trace: not included in any other number."""
-    lossy: int
+    lossy: int = 0
     """Suspensions for any reason whose thread lost events meanwhile: possibly two in one, and not included in any other
     number."""
-    reason: str | None
+    reason: str | None = None
     """Why the cost is unknown; None if it is known."""
 
 
 def recording_cost(
-    suspensions: SuspensionEvents,
-    sample_time_ns: Ints,
-    sample_thread_id: Array,
-    duration_ns: int,
-    marks: Marks | None = None,
+    events: Sequence[Gathered], sample_time_ns: Ints, sample_thread_id: Array, duration_ns: int, marks: Marks
 ) -> RecordingCost:
-    """The cost from columns of one process: its suspensions and the times and threads of its samples.
-
-    Both are in order of time. `duration_ns` is the trace's, and `marks` its holes.
+    """The cost in one process: by the rows of the four events, in the order of `STEPS`, and its samples' times and
+    threads, in order of time. `duration_ns` is the trace's, and `marks` its holes.
 
     The profiler stops the program for each round of samples. In every NetTrace trace that we have, a `ThreadSample` was
     written by the thread that suspended (its capture thread), between its GCSuspendEEEnd and GCRestartEEBegin, and all
     suspensions of that thread have reason 0. Reason 0 alone is not enough: programs stop themselves for it, too. Rounds
     without a sample are recognized by their thread. The cost of writing the events is never recorded.
     """
-    stops = _Stops.of(suspensions)
-    begins = int((suspensions.kind == _BEGIN).sum()) - len(stops)
-    ends = int((suspensions.kind == _END).sum()) - len(stops)
-    lossy = _lossy(stops, marks)
-    sure = stops.take(~lossy)
-    cost = _of_profiler(sure, sample_time_ns)
-    own = sure.take(cost)
-    has_suspensions = len(own) > 0
-    lengths = np.sort(own.end - _let_in(own, sure.take(~cost)))
-    stopped, sampling = int((own.restarting - own.suspended).sum()), int(lengths.sum())
+    every = suspensions(events, Marks(()))
+    stops = every.only(np.flatnonzero(every.known(0, 1, 2, 3)))
+    # A loss that ends or begins with the first or the last of the events is none.
+    lossy = marks.touched(stops.times[0] + 1, stops.times[3] - 1, (stops.thread,))
+    sure = stops.only(np.flatnonzero(~lossy))
+    counts = events[0].numbers("Count")[np.searchsorted(events[0].places, sure.places[0])]
+    is_own = _of_profiler(sure, counts, sample_time_ns)
+    own, others = sure.only(np.flatnonzero(is_own)), sure.only(np.flatnonzero(~is_own))
     period, source = _period(own, sample_time_ns, sample_thread_id)
-    elsewhere = int((sure.reason[~cost] == _OTHER_REASON).sum())
-    return RecordingCost(
+    elsewhere = int((others.reason == _OTHER_REASON).sum())
+    cost = RecordingCost(
         samples=len(sample_time_ns),
         stops=len(own),
-        stopped_ns=stopped if has_suspensions else None,
-        held_ns=sampling if has_suspensions else None,
-        share_low=stopped / duration_ns if has_suspensions and duration_ns > 0 else None,
-        share_high=sampling / duration_ns if has_suspensions and duration_ns > 0 else None,
-        longest_ns=int(lengths[-1]) if has_suspensions else None,
-        p50_ns=nearest_rank(lengths, 50) if has_suspensions else None,
-        p95_ns=nearest_rank(lengths, _HIGH) if has_suspensions else None,
         period_ns=period,
         period_from=source,
-        pause_ns=nearest_rank(np.sort(own.begin[1:] - own.end[:-1]), 50) if len(own) > 1 else period,
+        pause_ns=nearest_rank(np.sort(own.times[0][1:] - own.times[3][:-1]), 50) if len(own) > 1 else period,
         own_stops=elsewhere,
-        other_stops=len(sure) - len(own) - elsewhere,
-        unmatched_begins=begins,
-        unmatched_ends=ends,
+        other_stops=len(others) - elsewhere,
+        unmatched_begins=len(events[0]) - len(stops),
+        unmatched_ends=len(events[3]) - len(stops),
         lossy=int(lossy.sum()),
-        reason=None if has_suspensions else _why(len(sample_time_ns), len(suspensions)),
+        reason=None if len(own) else _why(len(sample_time_ns), sum(map(len, events))),
+    )
+    if not len(own):
+        return cost
+    lengths = np.sort(own.times[3] - _let_in(own, others))
+    stopped, held = int((own.times[2] - own.times[1]).sum()), int(lengths.sum())
+    return attrs.evolve(
+        cost,
+        stopped_ns=stopped,
+        held_ns=held,
+        share_low=stopped / duration_ns if duration_ns > 0 else None,
+        share_high=held / duration_ns if duration_ns > 0 else None,
+        longest_ns=int(lengths[-1]),
+        p50_ns=nearest_rank(lengths, 50),
+        p95_ns=nearest_rank(lengths, _HIGH),
     )
 
 
@@ -425,96 +402,42 @@ def recording_cost_of(trace: Trace, process_id: int | None = None) -> RecordingC
 
     Reads the suspensions and the samples, but not their stacks.
     """
-    selectors = [*(f"{RUNTIME}/{name}" for name in KINDS), f"{SAMPLE}/ThreadSample"]
-    counts = passes_of(trace).scan(raising=False).counts
-    if not any(f"{kind.provider}/{kind.name}" in selectors for kind in counts):
+    selectors = (*STEPS, f"{SAMPLE}/ThreadSample")
+    wanted = {passes_of(trace).one_event(selector) for selector in selectors}
+    if not any((kind.provider, kind.name) in wanted for kind in passes_of(trace).scan(raising=False).counts):
         # The scan, which the duration needs anyway, spares a trace without them a pass.
-        return recording_cost(SuspensionEvents(*[_NOTHING] * 5), _NOTHING, _NOTHING, trace.duration_ns)
-    *parts, samples = gather(trace, selectors, ("time_ns", "thread_id"), {"process_id": process_id})
-    order = np.argsort(np.concatenate([part.places for part in parts]), kind="stable")
-    none: Ints = np.zeros(sum(map(len, parts[1:])), dtype=np.int64)
-    columns = (
-        np.concatenate([part.numbers("time_ns") for part in parts]),
-        np.concatenate([part.numbers("thread_id") for part in parts]),
-        np.repeat(np.arange(len(KINDS)), [len(part) for part in parts]),
-        np.concatenate([parts[_BEGIN].numbers("Reason").astype(np.int64), none]),
-        np.concatenate([parts[_BEGIN].numbers("Count").astype(np.int64), none]),
-    )
-    return recording_cost(
-        SuspensionEvents(*(column[order] for column in columns)),
-        samples.numbers("time_ns"),
-        samples.numbers("thread_id"),
-        trace.duration_ns,
-        Marks(trace_holes(trace)),
-    )
+        return RecordingCost(reason=_why(0, 0))
+    *events, samples = gather(trace, selectors, ("time_ns", "thread_id"), {"process_id": process_id})
+    times, threads = samples.numbers("time_ns"), samples.numbers("thread_id")
+    return recording_cost(events, times, threads, trace.duration_ns, Marks(trace_holes(trace)))
 
 
-@frozen(eq=False)
-class _Stops:
-    """Whole suspensions by their begin: the times of their four events, and whose they are."""
-
-    begin: Ints
-    suspended: Ints
-    restarting: Ints
-    end: Ints
-    thread: Array
-    reason: Array
-    count: Array
-
-    @classmethod
-    def of(cls, events: SuspensionEvents) -> _Stops:
-        """Four events in their order that follow each other on their thread."""
-        by_thread = np.argsort(events.thread_id, kind="stable")
-        kind, thread = events.kind[by_thread], events.thread_id[by_thread]
-        whole = thread[:-3] == thread[3:]
-        for place in range(len(KINDS)):
-            whole &= kind[place : len(kind) - 3 + place][: len(whole)] == place
-        first = np.flatnonzero(whole)
-        begin, suspended, restarting, end = (events.time_ns[by_thread[first + place]] for place in range(len(KINDS)))
-        rows = by_thread[first]
-        whose = (events.thread_id[rows], events.reason[rows], events.count[rows])
-        return cls(begin, suspended, restarting, end, *whose).take(np.argsort(rows))
-
-    def __len__(self) -> int:
-        return len(self.begin)
-
-    def take(self, rows: Ints | Mask) -> _Stops:
-        """Some of them."""
-        return _Stops(*(getattr(self, field.name)[rows] for field in attrs.fields(_Stops)))
-
-
-def _lossy(stops: _Stops, marks: Marks | None) -> Mask:
-    """Whose thread lost events between the first and the last; a loss that ends or begins with those is none."""
-    if marks is None or not marks:
-        return np.zeros(len(stops), dtype=np.bool_)
-    return marks.touched(stops.begin + 1, stops.end - 1, (stops.thread,))
-
-
-def _of_profiler(stops: _Stops, sample_time_ns: Ints) -> Mask:
+def _of_profiler(stops: Suspensions, counts: Array, sample_time_ns: Ints) -> Mask:
     """Suspensions for no collection, on threads that took a sample during one of theirs."""
-    alike: Mask = (stops.reason == _OTHER_REASON) & (stops.count == _NO_COUNT)
-    before = np.searchsorted(sample_time_ns, stops.suspended, side="left")
-    after = np.searchsorted(sample_time_ns, stops.restarting, side="right")
+    alike: Mask = (stops.reason == _OTHER_REASON) & (counts == _NO_NUMBER)
+    before = np.searchsorted(sample_time_ns, stops.times[1], side="left")
+    after = np.searchsorted(sample_time_ns, stops.times[2], side="right")
     return alike & np.isin(stops.thread, stops.thread[alike & (after > before)])
 
 
-def _let_in(own: _Stops, others: _Stops) -> Ints:
+def _let_in(own: Suspensions, others: Suspensions) -> Ints:
     """When each stop began to hold the program.
 
     Suspensions exclude each other, but the first event is written before the wait for another one to end.
     """
-    released = np.sort(others.restarting)
+    begin: Ints = own.times[0]
+    released = np.sort(others.times[2])
     if not len(released):
-        return own.begin
-    last = np.searchsorted(released, own.suspended, side="right") - 1
-    return np.where(last >= 0, np.maximum(own.begin, released[np.maximum(last, 0)]), own.begin)
+        return begin
+    last = np.searchsorted(released, own.times[1], side="right") - 1
+    return np.where(last >= 0, np.maximum(begin, released[np.maximum(last, 0)]), begin)
 
 
 def _period(
-    own: _Stops, sample_time_ns: Ints, sample_thread_id: Array
+    own: Suspensions, sample_time_ns: Ints, sample_thread_id: Array
 ) -> tuple[int | None, Literal["stops", "samples"] | None]:
     if len(own) > 1:
-        return nearest_rank(np.sort(np.diff(own.begin)), 50), "stops"
+        return nearest_rank(np.sort(np.diff(own.times[0])), 50), "stops"
     order = np.argsort(sample_thread_id, kind="stable")
     time, thread = sample_time_ns[order], sample_thread_id[order]
     distances = np.diff(time)[thread[1:] == thread[:-1]]
