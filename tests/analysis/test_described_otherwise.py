@@ -10,7 +10,7 @@ import pytest
 import clrevents
 from clrevents.analysis.reports.pool.pool_events import ITEM_COLUMNS
 from clrevents.analysis.reports.requests.request_insides import CONTINUATION_COLUMNS
-from clrevents.analysis.reports.tasks.task_events import TASK_COLUMNS
+from clrevents.analysis.reports.tasks.task_work import TASK_COLUMNS
 from clrevents.analysis.reports.threads.thread_events import KEPT
 from clrevents.decode.header_columns import HEADERS
 from clrevents.events import ContentionStart_V2, ContentionStop_V1, GCStart_V2, MethodJittingStarted_V1

@@ -12,7 +12,7 @@ import pytest
 import clrevents
 from clrevents.analysis.gathering.groups import Gathered, gather
 from clrevents.analysis.reports.startup import StartupReport
-from clrevents.analysis.reports.startup.main_method import depths, self_times
+from clrevents.analysis.reports.startup.course import depths, self_times
 from clrevents.analysis.shared.events.event_spans import EventSpans, paired
 from clrevents.events import (
     AssemblyFlags,

@@ -29,8 +29,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 )
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import Array, Ints, Mask, numbered, sum_by
-from clrevents.analysis.reports.exceptions.exception_build import BuiltExceptions, built
-from clrevents.analysis.reports.exceptions.exception_flights import EVENTS, HEADERS, KEPT
+from clrevents.analysis.reports.exceptions.exception_build import EVENTS, HEADERS, KEPT, BuiltExceptions, built
 
 _TYPE = "The type of the exception; null where its throw is not in the trace."
 _THROWING = "The innermost method that is not part of the runtime's dispatch; null without a stack."

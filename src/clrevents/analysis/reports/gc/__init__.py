@@ -43,6 +43,7 @@ from clrevents.analysis.reports.gc.gc_answer import (
     totals,
 )
 from clrevents.analysis.reports.gc.gc_build import (
+    DYNAMIC,
     MARKED,
     Built,
     generation_columns,
@@ -52,7 +53,6 @@ from clrevents.analysis.reports.gc.gc_build import (
     suspension_columns,
 )
 from clrevents.analysis.reports.gc.gc_collections import END, GLOBAL, PER_HEAP, START, STATS, TRIGGERED
-from clrevents.analysis.reports.gc.gc_heaps import DYNAMIC
 from clrevents.analysis.shared.events.gc_suspensions import STEPS, SUSPENDING, Suspensions
 from clrevents.analysis.shared.samples.leaf_states import is_artefact
 

@@ -19,9 +19,8 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Gathered, nearest_rank
-from clrevents.analysis.reports.gc.gc_build import Built
+from clrevents.analysis.reports.gc.gc_build import Built, share
 from clrevents.analysis.reports.gc.gc_collections import INDUCED, UNKNOWN
-from clrevents.analysis.reports.gc.gc_heaps import share
 from clrevents.analysis.reports.gc.gc_rows import GarbageCollection, GcFacts, GcSuspension, GcTotal
 
 STARTED: Final = "runtime/RuntimeInformationStart"

@@ -21,8 +21,7 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.run.asking import ask_one
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Note, count_of, size_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.reports.heap.heap_blocks import SELECTORS, HeapBlocks
-from clrevents.analysis.reports.heap.heap_build import snapshot_of
+from clrevents.analysis.reports.heap.heap_blocks import SELECTORS, HeapBlocks, snapshot_of
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot
 from clrevents.analysis.reports.heap.heap_tables import (
     DominatorLine,

@@ -1,6 +1,6 @@
 """`HeapSnapshot`: the objects of one snapshot with their references and roots, as numpy arrays for notebooks.
 
-Made by `heap_build`; asks `heap_graph` for what follows from the references, when it is first wanted.
+Made by `heap_blocks`; asks `heap_graph` for what follows from the references, when it is first wanted.
 """
 
 from __future__ import annotations

@@ -39,11 +39,11 @@ from clrevents.analysis.reports.startup.course import (
     LOOKUPS,
     STARTED,
     Start,
+    depths,
     first_text,
     flags,
     method_texts,
 )
-from clrevents.analysis.reports.startup.main_method import depths
 from clrevents.analysis.shared.events.event_spans import EventSpans, tier_name
 from clrevents.schema.runtime_flags import MethodFlags
 from clrevents.symbols.display_names import type_name

@@ -17,7 +17,6 @@ from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Gathered, Ints, nearest_rank
-from clrevents.analysis.reports.tasks.task_events import OPERATION_BEGIN, TASK_COLUMNS, TaskEvents, task_names
 from clrevents.analysis.reports.tasks.task_tables import (
     BlockingWait,
     TaskBlocker,
@@ -26,7 +25,17 @@ from clrevents.analysis.reports.tasks.task_tables import (
     TasksFacts,
     TaskTables,
 )
-from clrevents.analysis.reports.tasks.task_work import AWAIT, CONTINUATION, TASK, UNKNOWN, task_work
+from clrevents.analysis.reports.tasks.task_work import (
+    AWAIT,
+    CONTINUATION,
+    OPERATION_BEGIN,
+    TASK,
+    TASK_COLUMNS,
+    UNKNOWN,
+    TaskEvents,
+    task_names,
+    task_work,
+)
 from clrevents.analysis.shared.blocking.known_waits import can_await
 from clrevents.analysis.shared.events.async_awaits import (
     AWAITED_EVENTS,

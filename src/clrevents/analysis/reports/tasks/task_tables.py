@@ -16,8 +16,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVE
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.report_table import row as table_row
 from clrevents.analysis.gathering.groups import NONE, Array, Ints, Mask, grouped, nearest_rank, nulled, picked
-from clrevents.analysis.reports.tasks.task_events import TaskEvents
-from clrevents.analysis.reports.tasks.task_work import AWAIT, CONTINUATION, NOBODY, TASK, TaskWork
+from clrevents.analysis.reports.tasks.task_work import AWAIT, CONTINUATION, NOBODY, TASK, TaskEvents, TaskWork
 from clrevents.analysis.shared.events.async_awaits import AwaitSites
 from clrevents.analysis.shared.events.event_spans import longest_first
 from clrevents.analysis.shared.samples.leaf_states import BlockingMethods

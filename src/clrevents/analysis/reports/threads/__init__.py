@@ -34,7 +34,20 @@ from clrevents.analysis.reports.threads.kernel_threads import (
     kernel_threads,
     waits_of,
 )
-from clrevents.analysis.reports.threads.lives import Lives, NamedTrails, ThreadLife, ThreadTrail, named, role_of
+from clrevents.analysis.reports.threads.lives import (
+    BETWEEN,
+    UNKNOWN,
+    Doing,
+    Lives,
+    NamedTrails,
+    Piece,
+    ThreadLife,
+    ThreadTrail,
+    Tiler,
+    named,
+    proven,
+    role_of,
+)
 from clrevents.analysis.reports.threads.thread_events import (
     COMPILING,
     FINALIZING,
@@ -63,7 +76,6 @@ from clrevents.analysis.reports.threads.thread_rows import (
     untold_columns,
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
-from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Doing, Piece, Tiler, proven
 from clrevents.analysis.shared.events.event_spans import VERSION_EVENTS, ends_recorded, versions_of, whole_of
 from clrevents.analysis.shared.events.gc_suspensions import RESTARTED, SUSPENDING
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, SLOWER, CountFeed, Counts, counted_window

@@ -24,8 +24,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 )
 from clrevents.analysis.framework.vocabulary.report_table import Cells
 from clrevents.analysis.gathering.groups import grouped
-from clrevents.analysis.reports.threads.lives import ThreadLife
-from clrevents.analysis.reports.threads.tiling import UNKNOWN, Piece
+from clrevents.analysis.reports.threads.lives import UNKNOWN, Piece, ThreadLife
 from clrevents.analysis.shared.processor.counted_events import COMPILERS, Counts, counted_window, portion
 from clrevents.analysis.shared.samples.leaf_states import WORKING, ThreadState
 

@@ -19,9 +19,8 @@ from clrevents._util.words import duration_text
 from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
 from clrevents.analysis.gathering.groups import Ints, groups
-from clrevents.analysis.reports.threads.lives import ThreadLife, doing_of
+from clrevents.analysis.reports.threads.lives import UNKNOWN, Doing, Piece, ThreadLife, doing_of, proven, without
 from clrevents.analysis.reports.threads.thread_events import Blocked
-from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece, proven, without
 from clrevents.analysis.shared.events.gc_suspensions import StopFeed, ThreadStops
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, BlockingMethods, StackStates, ThreadState
 from clrevents.analysis.shared.samples.off_processor import Switches, SwitchFeed, WhyAway, why_away
