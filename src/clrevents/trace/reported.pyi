@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.alloc import AllocReport, AllocatedKind, AllocatedType, AllocatedTypeStack, AllocatingStack, AllocatingThread, AllocationInterval, AllocationSource
     from clrevents.analysis.reports.callers import CallNode, CalledMethod, CallersReport
     from clrevents.analysis.reports.counters import CountersReport
-    from clrevents.analysis.reports.counters.counter_tables import CounterInstrument, CounterProblem, CounterSeries, CounterValue
+    from clrevents.analysis.reports.counters.counter_tables import CounterSeries, CounterValue
+    from clrevents.analysis.reports.counters.meters import CounterInstrument, CounterProblem
     from clrevents.analysis.reports.exceptions import ExceptionGroup, ExceptionInterval, ExceptionMessage, ExceptionOutcome, ExceptionsReport, ThrownException
     from clrevents.analysis.reports.gc import GcReport
     from clrevents.analysis.reports.gc.gc_rows import AdaptationSample, AdaptationTuning, CollectedGeneration, CommittedMemory, GarbageCollection, GcSuspension, GcTotal, HeapGeneration, KeptObjects, MarkedRoots, SuspensionHint
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.pool import PoolReport
     from clrevents.analysis.reports.pool.pool_rows import PoolAdjustment, PoolLimits, PoolShortage, PoolSize, PoolThroughput, QueueLatency, QueueLength, QueuedItem
     from clrevents.analysis.reports.requests import RequestsReport
-    from clrevents.analysis.reports.requests.request_tables import ConnectionStep, DatabaseCommand, RequestConcurrency, RequestInside, RequestNearby, RequestPart, RequestPeriod, RequestRoute, RequestRow, WaterfallLine
+    from clrevents.analysis.reports.requests.request_connections import ConnectionStep
+    from clrevents.analysis.reports.requests.request_tables import DatabaseCommand, RequestConcurrency, RequestInside, RequestNearby, RequestPart, RequestPeriod, RequestRoute, RequestRow, WaterfallLine
     from clrevents.analysis.reports.startup import AssemblyLoading, CodeLookup, LoadedType, StartupCompilation, StartupMoment, StartupReport
     from clrevents.analysis.reports.stubs import Stub, StubKind, StubTarget, StubsReport
     from clrevents.analysis.reports.tasks import TasksReport

@@ -188,7 +188,12 @@ class AllocationTables:
         groups = _ordered(self.sums.by(thread=self.sums.keys["thread"]))
         ids = [self._reading.threads[number] for number in groups.keys["thread"].tolist()]
         names = [None if id is None else self._context.thread_names.get(id) for id in ids]
-        values = {**self._columns(groups), "thread_id": ids, "thread_name": names, "lossy": self._lossy_threads(ids)}
+        values = {
+            **self._columns(groups),
+            "thread_id": ids,
+            "thread_name": names,
+            "lossy": [*map(self._context.touched, ids)],
+        }
         if self._context.touched():
             # It does spoil what all threads allocated.
             values["share"] = [None] * len(ids)
@@ -266,9 +271,6 @@ class AllocationTables:
         if self._source != "samples":
             return ([None] * len(values["bytes"]),) * 2
         return interval(values["samples"], values["bytes"], values["variance"], values["seen"])
-
-    def _lossy_threads(self, ids: Sequence[int | None]) -> list[bool]:
-        return [self._context.touched(id) for id in ids]
 
     @cached_property
     def _stacked(self) -> tuple[dict[str, Column], Ints]:

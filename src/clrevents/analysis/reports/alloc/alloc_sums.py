@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,36 +42,13 @@ VALUES: Final = ("bytes", "large", "object_parts", "variance", "seen", "samples"
 
 
 @frozen(eq=False)
-class AllocationColumns:
-    """Allocations of one source, a number in each array for each of them.
+class GroupedAllocations:
+    """Sums of `values` (named by `VALUES`) for each combination of `keys` (`KEYS`), or single allocations; `first` is
+    when it began.
 
     `type` and `thread` are numbers given elsewhere, `running` is which async methods ran, -1 for none; `large` are the
     bytes of those on the large object heap; the others are as in `allocations`.
     """
-
-    time: Ints
-    stack: Ints
-    running: Ints
-    type: Ints
-    thread: Ints
-    kind: Ints
-    bytes: Ints
-    large: Ints
-    object_parts: Ints
-    variance: Ints
-    seen: Ints
-
-    def __len__(self) -> int:
-        return len(self.time)
-
-    def take(self, rows: Ints) -> AllocationColumns:
-        """Some of them."""
-        return AllocationColumns(*(getattr(self, field.name)[rows] for field in attrs.fields(AllocationColumns)))
-
-
-@frozen(eq=False)
-class GroupedAllocations:
-    """Sums of `values` (named by `VALUES`) for each combination of `keys` (`KEYS`); `first` is when it began."""
 
     keys: dict[str, Ints]
     values: dict[str, Ints]
@@ -124,36 +100,22 @@ class AllocationSums:
         self._range: tuple[int, int] | None = None
         self._stretches: dict[int, list[int]] = {}
 
-    def take(self, columns: AllocationColumns, window: TimeWindow) -> None:
+    def take(self, one: GroupedAllocations, window: TimeWindow) -> None:
         """See some more."""
-        if not len(columns):
+        if not len(one):
             return
-        self.events += len(columns)
-        self._widen(int(columns.time.min()), int(columns.time.max()))
-        inside = window.holds(columns.time)
-        kept = columns if inside.all() else columns.take(np.flatnonzero(inside))
-        if not len(kept):
+        self.events += len(one)
+        self._widen(int(one.first.min()), int(one.first.max()))
+        inside = window.holds(one.first)
+        if not inside.all():
+            one = one.take(np.flatnonzero(inside))
+        if not len(one):
             return
-        values = {
-            "bytes": kept.bytes,
-            "large": kept.large,
-            "object_parts": kept.object_parts,
-            "variance": kept.variance,
-            "seen": kept.seen,
-            "samples": np.ones(len(kept), dtype=np.int64),
-        }
-        keys = {
-            "stack": kept.stack,
-            "running": kept.running,
-            "type": kept.type,
-            "thread": kept.thread,
-            "kind": kept.kind,
-        }
-        one = GroupedAllocations(keys, values, kept.time)
-        at = one.by(stretch=kept.time // self._stretch)
-        for place, row in zip(at.keys["stretch"].tolist(), zip(*_lists(at), strict=True), strict=True):
+        at = one.by(stretch=one.first // self._stretch)
+        sums = zip(*(at.values[name].tolist() for name in VALUES), strict=True)
+        for place, row in zip(at.keys["stretch"].tolist(), sums, strict=True):
             self._add(place, row)
-        self._parts.append(one.by(**keys))
+        self._parts.append(one.by(**one.keys))
         self._waiting += len(self._parts[-1])
         if self._waiting > _ROWS:
             self._parts = [self.grouped()]
@@ -199,10 +161,6 @@ class AllocationSums:
         sums = self._stretches.setdefault(place, [0] * len(VALUES))
         for number, value in enumerate(row):
             sums[number] += value
-
-
-def _lists(groups: GroupedAllocations) -> list[list[int]]:
-    return [groups.values[name].tolist() for name in VALUES]
 
 
 def _groups(keys: list[Ints], count: int) -> tuple[Ints, Ints]:
@@ -422,20 +380,23 @@ class AllocationReading:
     ) -> None:
         time, awaits = _signed(rows.numbers("time_ns")), chunk.awaits()
         none = np.full(len(rows), -1, dtype=np.int64)
-        columns = AllocationColumns(
-            time=time,
-            stack=_signed(rows.numbers("stack_id")),
-            running=none if awaits is None else awaits.running(time, rows.numbers("thread_id")),
-            type=types,
-            thread=self._numbered_threads(rows),
-            kind=kind,
-            bytes=bytes,
-            large=np.where(kind == _LARGE, bytes, 0),
-            object_parts=parts,
-            variance=variance,
-            seen=seen,
-        )
-        self.sums[source].take(columns if good.all() else columns.take(np.flatnonzero(good)), chunk.window)
+        keys = {
+            "stack": _signed(rows.numbers("stack_id")),
+            "running": none if awaits is None else awaits.running(time, rows.numbers("thread_id")),
+            "type": types,
+            "thread": self._numbered_threads(rows),
+            "kind": kind,
+        }
+        values = {
+            "bytes": bytes,
+            "large": np.where(kind == _LARGE, bytes, 0),
+            "object_parts": parts,
+            "variance": variance,
+            "seen": seen,
+            "samples": np.ones(len(rows), dtype=np.int64),
+        }
+        one = GroupedAllocations(keys, values, time)
+        self.sums[source].take(one if good.all() else one.take(np.flatnonzero(good)), chunk.window)
 
     def _stated(self, name: str, rows: Gathered) -> tuple[Ints, NDArray[np.bool_]]:
         sizes, good = stated_bytes(name, rows.table)

@@ -23,15 +23,11 @@ from clrevents.analysis.framework.vocabulary.answer_values import Note, count_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Array, Ints, nearest_rank
 from clrevents.analysis.reports.counters.counter_tables import (
-    CounterInstrument,
-    CounterProblem,
     CounterSeries,
     CountersFacts,
     CounterValue,
     a_line_each,
     in_order,
-    instrument_rows,
-    problem_rows,
     series_rows,
     series_sums,
     split,
@@ -50,7 +46,8 @@ from clrevents.analysis.reports.counters.meters import (
     PUBLISHED,
     START,
     TOLD,
-    MeterProblem,
+    CounterInstrument,
+    CounterProblem,
     MeterSessions,
     read_meter_values,
 )
@@ -266,13 +263,13 @@ class CountersCollector(Collector[CountersReport]):
         values = attrs.evolve(values, series=renumbered[values.series])
         ordered = [key for _, key in sorted(zip(renumbered.tolist(), keys, strict=True))]
         display = {int(renumbered[number]): name for number, name in self._display_names.items()}
-        wanted = np.array([self._wants(key) for key in ordered], dtype=np.bool_)
+        wanted = np.array([self._asks_for(key.provider, key.name) for key in ordered], dtype=np.bool_)
         values = within(values, wanted[values.series] if len(ordered) else np.zeros(0, dtype=np.bool_))
         shown = within(values, context.window.holds(values.time_ns))
         problems = self._sessions.problems()
         times = np.array([problem.time_ns for problem in problems], dtype=np.int64)
         inside = [problem for problem, here in zip(problems, context.window.holds(times).tolist(), strict=True) if here]
-        instruments = [one for one in self._sessions.instruments() if self._asks_for(one.meter, one.name)]
+        instruments = [one for one in self._sessions.instruments() if self._asks_for(one.provider, one.name)]
         sums = series_sums(shown, ordered)
         counted_once = shown.rank == 0
         odd = np.concatenate([np.zeros(0, dtype=np.int64), *self._odd])
@@ -292,13 +289,10 @@ class CountersCollector(Collector[CountersReport]):
             metrics=metrics,
             notes=self._notes(shown, ordered, wanted, inside, metrics["odd"] or 0),
             series=series_rows(context, sums, ordered, display, self._sessions),
-            instruments=instrument_rows(context, instruments),
-            problems=problem_rows(context, problems),
+            instruments=context.table(CounterInstrument, instruments),
+            problems=context.table(CounterProblem, problems),
             values=value_rows(context, values, ordered),
         )
-
-    def _wants(self, key: SeriesKey) -> bool:
-        return self._asks_for(key.provider, key.name)
 
     def _asks_for(self, provider: str, name: str) -> bool:
         return fits(self._asked.providers, provider) and fits(self._asked.name, name)
@@ -323,7 +317,7 @@ class CountersCollector(Collector[CountersReport]):
         shown: CounterValues,
         keys: list[SeriesKey],
         wanted: np.ndarray[tuple[int], np.dtype[np.bool_]],
-        problems: list[MeterProblem],
+        problems: list[CounterProblem],
         odd: int,
     ) -> list[Note]:
         broken = islice(self._broken, _MOST_BROKEN)

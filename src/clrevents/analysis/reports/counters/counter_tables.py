@@ -5,7 +5,6 @@ Means are over measurements where their counts were recorded; quantiles have no 
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
@@ -32,7 +31,7 @@ from clrevents.analysis.reports.counters.counter_values import (
     Tags,
     split_tags,
 )
-from clrevents.analysis.reports.counters.meters import MeterInstrument, MeterProblem, MeterSessions
+from clrevents.analysis.reports.counters.meters import MeterSessions
 from clrevents.table.table import Column, ColumnType, text_column
 
 INCREASES: Final = ("rate", "counter")
@@ -235,37 +234,6 @@ class CounterSeries(Row):
     other_session: cells.Flag = column("That session belongs to another tool.", hidden=True)
 
 
-@table_row(at="time_ns", threads=("thread_id",))
-class CounterProblem(Row):
-    """A problem that the metrics source reported."""
-
-    time_ns: cells.Ns = column("When it was reported.")
-    kind: cells.Word = column(
-        "`error`, `callback error` (of an observable instrument), `time-series limit`, `histogram limit`,"
-        " `session refused` or `session misconfigured`."
-    )
-    session_id: cells.PrivateText | None = column(
-        "The session concerned; for a refused session, the one already running."
-    )
-    message: cells.PrivateText | None = column("The runtime's message; null without one.")
-    thread_id: cells.ThreadId | None = column("The thread that wrote it.", hidden=True)
-
-
-@table_row
-class CounterInstrument(Row):
-    """An instrument of a meter, whether its values were recorded or not."""
-
-    recorded: cells.Flag = column("Its values were recorded.")
-    kind: cells.Word = column("Its type, such as `Counter` or `Histogram`.")
-    unit: cells.CodeName = column("Its unit, empty for none.")
-    provider: cells.CodeName = column("Its meter.")
-    version: cells.CodeName | None = column("The version of the meter; null without one.")
-    tags: cells.PrivateText | None = column("The tags of the meter; null without any.")
-    name: cells.CodeName = column("Its name.", importance=0)
-    description: cells.PrivateText | None = column("What the program says that it is; null if nothing.")
-    option: cells.PrivateText = column("The options that record it, together with -p PID.")
-
-
 @table_row
 class CountersFacts:
     """The facts of a report on counters."""
@@ -373,43 +341,9 @@ def series_rows(
     return context.summed(CounterSeries, rows)
 
 
-def instrument_rows(context: Context, instruments: Sequence[MeterInstrument]) -> ReportTable[CounterInstrument]:
-    """Each instrument, by meter and name."""
-    rows = [
-        CounterInstrument(
-            recorded=each.recorded,
-            kind=each.type.partition("`")[0],
-            unit=each.unit,
-            provider=each.meter,
-            version=each.version or None,
-            tags=each.meter_tags or None,
-            name=each.name,
-            description=each.description or None,
-            option=shlex.join(("--provider", each.meter, "--name", each.name)),
-        )
-        for each in instruments
-    ]
-    return context.table(CounterInstrument, rows)
-
-
 def a_line_each(rows: ReportTable[CounterSeries]) -> ReportTable[CounterSeries]:
     """The series without those of quantiles, which stand in the line of their instrument."""
     return rows.take(np.flatnonzero(~rows.column("quantile").known))
-
-
-def problem_rows(context: Context, problems: Sequence[MeterProblem]) -> ReportTable[CounterProblem]:
-    """What was reported, in order of time."""
-    rows = [
-        CounterProblem(
-            time_ns=problem.time_ns,
-            kind=problem.kind,
-            session_id=problem.session,
-            message=problem.message,
-            thread_id=None if problem.thread == NO_THREAD else problem.thread,
-        )
-        for problem in problems
-    ]
-    return context.table(CounterProblem, rows)
 
 
 def _labels(keys: Sequence[SeriesKey]) -> list[str]:

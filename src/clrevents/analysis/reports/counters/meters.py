@@ -7,21 +7,25 @@ per second. The intervals of values are those of the collection around them, in 
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
-import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.needs import Marks
+from clrevents.analysis.framework.vocabulary import cells
+from clrevents.analysis.framework.vocabulary.report_table import Row, column
+from clrevents.analysis.framework.vocabulary.report_table import row as table_row
 from clrevents.analysis.gathering.groups import Gathered, Ints
 from clrevents.analysis.reports.counters.counter_values import (
     EMPTY,
     MISSING,
     NO_INTERVAL,
+    NO_THREAD,
     NUMBER,
     CounterValues,
     EventFields,
@@ -56,30 +60,35 @@ TOLD: Final = (START, _STOP, *_INSTRUMENTS, *_PROBLEMS)
 """The events that this reads."""
 
 
-@frozen
-class MeterInstrument:
-    """An instrument of the process, `recorded` or only announced."""
+@table_row
+class CounterInstrument(Row):
+    """An instrument of a meter, whether its values were recorded or not."""
 
-    meter: str
-    version: str
-    meter_tags: str
-    name: str
-    type: str
-    unit: str
-    description: str
-    recorded: bool = False
+    recorded: cells.Flag = column("Its values were recorded.")
+    kind: cells.Word = column("Its type, such as `Counter` or `Histogram`.")
+    unit: cells.CodeName = column("Its unit, empty for none.")
+    provider: cells.CodeName = column("Its meter.")
+    version: cells.CodeName | None = column("The version of the meter; null without one.")
+    tags: cells.PrivateText | None = column("The tags of the meter; null without any.")
+    name: cells.CodeName = column("Its name.", importance=0)
+    description: cells.PrivateText | None = column("What the program says that it is; null if nothing.")
+    option: cells.PrivateText = column("The options that record it, together with -p PID.")
 
 
-@frozen
-class MeterProblem:
-    """Something that the source of metrics reported."""
+@table_row(at="time_ns", threads=("thread_id",))
+class CounterProblem(Row):
+    """A problem that the metrics source reported."""
 
-    place: int
-    time_ns: int
-    thread: int
-    kind: str
-    session: str | None
-    message: str | None
+    time_ns: cells.Ns = column("When it was reported.")
+    kind: cells.Word = column(
+        "`error`, `callback error` (of an observable instrument), `time-series limit`, `histogram limit`,"
+        " `session refused` or `session misconfigured`."
+    )
+    session_id: cells.PrivateText | None = column(
+        "The session concerned; for a refused session, the one already running."
+    )
+    message: cells.PrivateText | None = column("The runtime's message; null without one.")
+    thread_id: cells.ThreadId | None = column("The thread that wrote it.", hidden=True)
 
 
 class MeterSessions:
@@ -90,10 +99,10 @@ class MeterSessions:
         self._first_seen: dict[str, int] = {}
         self._refused: dict[str, int] = {}
         self._instruments: dict[tuple[str, str, str, str], tuple[int, str]] = {}
-        self._listed: dict[MeterInstrument, bool] = {}
+        self._listed: dict[tuple[str, ...], bool] = {}
         self._announced = False
         self._meter_tags: dict[tuple[str, int], str] = {}
-        self._problems: list[MeterProblem] = []
+        self._problems: list[tuple[int, CounterProblem]] = []
 
     def take(self, name: str, rows: Gathered) -> None:
         """The next events of one of the names in `TOLD`."""
@@ -116,9 +125,9 @@ class MeterSessions:
             if session and place < first.get(session, place + 1):
                 first[session] = place
 
-    def problems(self) -> list[MeterProblem]:
+    def problems(self) -> list[CounterProblem]:
         """All that was reported, in order of time."""
-        return sorted(self._problems, key=lambda problem: problem.place)
+        return [problem for _, problem in sorted(self._problems, key=lambda one: one[0])]
 
     def sessions(self) -> list[str]:
         """The ids of all sessions that published, or could have, in the order in which they were first seen."""
@@ -144,10 +153,24 @@ class MeterSessions:
         """Whether all instruments of the process are listed, not just those that were recorded."""
         return self._announced
 
-    def instruments(self) -> list[MeterInstrument]:
+    def instruments(self) -> list[CounterInstrument]:
         """Those that the process announced or began to record, by meter and name."""
-        instruments = [attrs.evolve(each, recorded=recorded) for each, recorded in self._listed.items()]
-        return sorted(instruments, key=lambda each: (each.meter, each.version, each.meter_tags, each.name))
+        return [
+            CounterInstrument(
+                recorded=recorded,
+                kind=type.partition("`")[0],
+                unit=unit,
+                provider=meter,
+                version=version or None,
+                tags=tags or None,
+                name=name,
+                description=description or None,
+                option=shlex.join(("--provider", meter, "--name", name)),
+            )
+            for (meter, version, tags, name, type, unit, description), recorded in sorted(
+                self._listed.items(), key=lambda each: each[0][:4]
+            )
+        ]
 
     def told_apart(self, keys: Sequence[SeriesKey]) -> list[SeriesKey]:
         """The keys, with the tags of their meters where several meters have an instrument of this name."""
@@ -208,8 +231,7 @@ class MeterSessions:
         self._announced = self._announced or not recorded
         names = ("meterName", "meterVersion", "meterTags", "instrumentName", "instrumentType", "unit", "description")
         for texts in zip(*map(fields.texts, names), strict=True):
-            meter, version, tags, name, type, unit, description = (text or "" for text in texts)
-            each = MeterInstrument(meter, version, tags, name, type, unit, description)
+            each = tuple(text or "" for text in texts)
             self._listed[each] = recorded or self._listed.get(each, False)
 
     def _reported(self, name: str, fields: EventFields, places: list[int]) -> None:
@@ -227,8 +249,15 @@ class MeterSessions:
             if settings:
                 texts = [f"{s} {of[row]}" for s, of in zip(_SETTINGS, settings, strict=True) if of[row] is not None]
                 message = ", ".join(texts) or None
-            problem = MeterProblem(place, times[row], threads[row], _PROBLEMS[name], session or None, message or None)
-            self._problems.append(problem)
+            thread = None if threads[row] == NO_THREAD else threads[row]
+            problem = CounterProblem(
+                time_ns=times[row],
+                kind=_PROBLEMS[name],
+                session_id=session or None,
+                message=message or None,
+                thread_id=thread,
+            )
+            self._problems.append((place, problem))
 
 
 def _setting(text: str | None, number: float) -> str | None:

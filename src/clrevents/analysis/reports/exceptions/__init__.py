@@ -15,7 +15,7 @@ import numpy as np
 from clrevents._util.varying import message_pattern
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
-from clrevents.analysis.framework.model.declaration import MY_CODE, RAW, ReportDeclaration, parameters
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, StackParameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary import cells
@@ -436,14 +436,6 @@ _METRICS: Final = (
 )
 
 
-@parameters
-class ExceptionsParameters:
-    """How methods are named."""
-
-    raw: bool = RAW
-    my_code: bool = MY_CODE
-
-
 _CHART: Final = ChartDeclaration(
     "rate",
     "How many exceptions were thrown in each interval.",
@@ -495,7 +487,7 @@ class ExceptionsCollector(KeepingCollector[ExceptionsReport]):
     headers = HEADERS
     stacks = True
 
-    def __init__(self, asked: ExceptionsParameters) -> None:
+    def __init__(self, asked: StackParameters) -> None:
         self._asked = asked
         self._kept = Kept({selector: (*HEADERS, *columns) for selector, columns in KEPT.items()})
 
@@ -538,7 +530,7 @@ REPORT: Final = ReportDeclaration(
         **dict.fromkeys(("nested", "dispatch_total", "dispatch_max", "handling_total"), "at least"),
         **dict.fromkeys(("in_flight", "dispatch_median", "unmatched", "without_throw"), "unknown"),
     },
-    parameters=ExceptionsParameters,
+    parameters=StackParameters,
     shown=("thrown", "nested", "dispatch_ns", "type", "throwing_method", "catching_method"),
     examples=(
         ("What is thrown, and by which method?", "clrevents exceptions app.nettrace"),

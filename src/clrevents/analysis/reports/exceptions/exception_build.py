@@ -614,7 +614,7 @@ def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bo
     thrown, catch = rows[EVENTS[THROWN]], rows[EVENTS[CATCH]]
     stacks, begins = thrown_stacks(context, rows)
     steps = exception_steps(context, rows, stacks, begins)
-    types = _distinct(_texts(thrown, "ExceptionType"))
+    types = _distinct(thrown.cells("ExceptionType"))
     flags = signed(thrown, "ExceptionFlags")
     detailed = thrown.column("ExceptionFlags").known
     log = flights(steps, flags, detailed, types.of)
@@ -643,7 +643,7 @@ def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bo
     caught = np.array([f.caught_ns is not None for f in followed], dtype=np.bool_)
     nested = np.array([f.nested for f in followed], dtype=np.bool_)
     inside = _ints(f.below.number if f.nested and f.below else NONE for f in followed)
-    by_await, repeats = _repeated(followed, throwers, types.of.tolist(), _texts(thrown, "ExceptionMessage"))
+    by_await, repeats = _repeated(followed, throwers, types.of.tolist(), thrown.cells("ExceptionMessage"))
     shares = np.array(log.shares, dtype=np.int64).reshape(-1, 4)
     share_row, share_caught = shares[:, 0], shares[:, 1] > 0
     length = shares[:, 3] - shares[:, 2]
@@ -705,11 +705,6 @@ def _messages(thrown: Gathered, rows: Ints) -> Column:
         return messages.take(rows)
     texts = [*messages.tolist(), None]
     return from_values(messages.type, [texts[row] for row in rows.tolist()])
-
-
-def _texts(events: Gathered, name: str) -> list[str | None]:
-    cells: list[str | None] = events.column(name).tolist()
-    return cells
 
 
 def _distinct(texts: Sequence[str | None]) -> Distinct:

@@ -19,7 +19,7 @@ import numpy as np
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary.report_table import Cells, columns_of
+from clrevents.analysis.framework.vocabulary.report_table import Cells
 from clrevents.analysis.gathering.groups import Array, Gathered, Ints, Mask, nulled, sum_by
 from clrevents.analysis.reports.gc.gc_collections import (
     COMPACTION,
@@ -136,26 +136,18 @@ class HeapParts:
 
     def of_objects(self, values: Ints) -> list[dict[int, int]]:
         """Of each collection, by heap: the sum over the generations that objects are allocated in."""
+        return self._by_heap(values, np.isin(self.generation, _OF_OBJECTS))
+
+    def _by_heap(self, values: Ints, chosen: Mask) -> list[dict[int, int]]:
         sums: list[dict[int, int]] = [{} for _ in self.complete]
-        objects = np.isin(self.generation, _OF_OBJECTS)
-        for collection, heap, value in zip(
-            self.collection[objects].tolist(), self.heap[objects].tolist(), values[objects].tolist(), strict=True
-        ):
-            of = sums[collection]
-            of[heap] = of.get(heap, 0) + value
+        columns = (self.collection, self.heap, values)
+        for collection, heap, value in zip(*(column[chosen].tolist() for column in columns), strict=True):
+            sums[collection][heap] = sums[collection].get(heap, 0) + value
         return sums
 
     def imbalance(self) -> list[float | None]:
         """Of each collection: what survived in the heap where it was most, by the mean; None of fewer than two."""
-        by_heap: list[dict[int, int]] = [{} for _ in self.complete]
-        condemned = self.condemned
-        for collection, heap, value in zip(
-            self.collection[condemned].tolist(),
-            self.heap[condemned].tolist(),
-            self.survived[condemned].tolist(),
-            strict=True,
-        ):
-            by_heap[collection][heap] = by_heap[collection].get(heap, 0) + value
+        by_heap = self._by_heap(self.survived, self.condemned)
         ratios: list[float | None] = []
         for known, heaps in zip(self.complete.tolist(), by_heap, strict=True):
             total = sum(heaps.values())
@@ -255,11 +247,52 @@ def heap_parts(rows: Mapping[str, Gathered], collections: Sequence[Collected]) -
 
 DYNAMIC: Final = "runtime/GCDynamicEvent"
 
-_LAYOUTS: Final[Mapping[str, struct.Struct]] = {
-    "CommittedUsage": struct.Struct("<H5Q"),
-    "SizeAdaptationSample": struct.Struct("<HQ4IQI"),
-    "SizeAdaptationTuning": struct.Struct("<4HQQ3fHfIB4HB"),
-    "SizeAdaptationFullGCTuning": struct.Struct("<HHQfI" + "If" * 3),
+
+@frozen
+class DynamicLayout:
+    """One event of the GC's own: the table and the class of its rows, its numbers, and the columns that these are, in
+    order, without a name for those that are none. `others` are the columns of which it says nothing."""
+
+    table: str
+    row_class: type[Any]
+    numbers: struct.Struct
+    columns: tuple[str | None, ...]
+    others: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+_LAYOUTS: Final = {
+    "CommittedUsage": DynamicLayout(
+        "committed",
+        CommittedMemory,
+        struct.Struct("<H5Q"),
+        ("in_use_bytes", "decommit_bytes", "free_bytes", "global_free_bytes", "bookkeeping_bytes"),
+    ),
+    "SizeAdaptationSample": DynamicLayout(
+        "samples",
+        AdaptationSample,
+        struct.Struct("<HQ4IQI"),
+        (
+            *("gc_index", "between_ns", "pause_ns", "small_wait_ns", "large_wait_ns"),
+            *("stable_bytes", "budget_bytes"),
+        ),
+    ),
+    "SizeAdaptationTuning": DynamicLayout(
+        "tunings",
+        AdaptationTuning,
+        struct.Struct("<4HQQ3fHfIB4HB"),
+        (
+            *("heaps", "most_heaps", "least_heaps", "gc_index", "stable_bytes", "median_cost", "cost"),
+            *(None, None, None, "since_change"),
+        ),
+        {"full": False},
+    ),
+    "SizeAdaptationFullGCTuning": DynamicLayout(
+        "tunings",
+        AdaptationTuning,
+        struct.Struct("<HHQfI" + "If" * 3),
+        ("heaps", "gc_index", "median_cost", "since_change"),
+        {"full": True, **dict.fromkeys(("least_heaps", "most_heaps", "cost", "stable_bytes"))},
+    ),
 }
 _VERSION: Final = 1
 
@@ -283,110 +316,29 @@ def dynamic_tables(rows: Gathered, running: Iterable[int | None]) -> DynamicTabl
     """Of the rows of the event; `running` is the number of the collection that each was told in."""
     tables = DynamicTables()
     names = ("time_ns", "thread_id", "Name", "Data")
-    values = (rows.column(name).tolist() for name in names)
-    for number, time, thread, name, data in zip(running, *values, strict=True):
+    events = (rows.column(name).tolist() for name in names)
+    for number, time, thread, name, data in zip(running, *events, strict=True):
         layout = _LAYOUTS.get(name)
         if layout is None:
             continue
-        if len(data) < layout.size or int.from_bytes(data[:2], "little") != _VERSION:
+        if len(data) < layout.numbers.size or int.from_bytes(data[:2], "little") != _VERSION:
             tables.unread += 1
             continue
-        numbers = layout.unpack_from(data)[1:]
-        row: CommittedMemory | AdaptationSample | AdaptationTuning
-        if name == "CommittedUsage":
-            row = _committed(number, time, thread, *numbers)
-        elif name == "SizeAdaptationSample":
-            row = _sample(time, thread, *numbers)
-        elif name == "SizeAdaptationTuning":
-            row = _tuning(time, thread, *numbers)
+        told = zip(layout.columns, layout.numbers.unpack_from(data)[1:], strict=False)
+        values = {column: value * _US if column.endswith("_ns") else value for column, value in told if column}
+        if layout.row_class is CommittedMemory:
+            values |= {"committed_bytes": sum(values.values()), "number": number}
+        if all(map(_fits, values.values())):
+            row = layout.row_class(time_ns=time, thread_id=thread, **values, **layout.others)
+            getattr(tables, layout.table).append(row)
         else:
-            row = _full_tuning(time, thread, *numbers)
-        if not all(_fits(getattr(row, column.name)) for column in columns_of(type(row))):
             tables.unread += 1
-        elif isinstance(row, CommittedMemory):
-            tables.committed.append(row)
-        elif isinstance(row, AdaptationSample):
-            tables.samples.append(row)
-        else:
-            tables.tunings.append(row)
     return tables
 
 
 def _fits(value: Any) -> bool:
     """Whether a column holds it: a crafted event may say more."""
     return not isinstance(value, int | float) or abs(value) < (1 << 63 if isinstance(value, int) else math.inf)
-
-
-def _committed(
-    number: int | None,
-    time: int,
-    thread: int | None,
-    in_use: int,
-    decommit: int,
-    free: int,
-    global_free: int,
-    bookkeeping: int,
-) -> CommittedMemory:
-    return CommittedMemory(
-        time_ns=time,
-        number=number,
-        committed_bytes=in_use + decommit + free + global_free + bookkeeping,
-        in_use_bytes=in_use,
-        free_bytes=free,
-        global_free_bytes=global_free,
-        decommit_bytes=decommit,
-        bookkeeping_bytes=bookkeeping,
-        thread_id=thread,
-    )
-
-
-def _sample(time: int, thread: int | None, *numbers: int) -> AdaptationSample:
-    index, between, pause, small_wait, large_wait, stable, budget = numbers
-    return AdaptationSample(
-        time_ns=time,
-        gc_index=index,
-        between_ns=between * _US,
-        pause_ns=pause * _US,
-        small_wait_ns=small_wait * _US,
-        large_wait_ns=large_wait * _US,
-        stable_bytes=stable,
-        budget_bytes=budget,
-        thread_id=thread,
-    )
-
-
-def _tuning(time: int, thread: int | None, *numbers: Any) -> AdaptationTuning:
-    heaps, most, least, index, stable, median, cost, _, _, _, since, *_ = numbers
-    return AdaptationTuning(
-        time_ns=time,
-        gc_index=index,
-        full=False,
-        heaps=heaps,
-        least_heaps=least,
-        most_heaps=most,
-        median_cost=median,
-        cost=cost,
-        stable_bytes=stable,
-        since_change=since,
-        thread_id=thread,
-    )
-
-
-def _full_tuning(time: int, thread: int | None, *numbers: Any) -> AdaptationTuning:
-    heaps, index, median, since = numbers[:4]
-    return AdaptationTuning(
-        time_ns=time,
-        gc_index=index,
-        full=True,
-        heaps=heaps,
-        least_heaps=None,
-        most_heaps=None,
-        median_cost=median,
-        cost=None,
-        stable_bytes=None,
-        since_change=since,
-        thread_id=thread,
-    )
 
 
 _US: Final = 1000

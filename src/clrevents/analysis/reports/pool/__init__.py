@@ -43,7 +43,6 @@ from clrevents.analysis.reports.pool.starvation import (
     Circumstances,
     Conclusion,
     metrics_of_blocking,
-    raises,
     shortages,
 )
 from clrevents.analysis.shared.blocking.known_waits import (
@@ -184,14 +183,14 @@ class PoolCollector(Collector[PoolReport]):
         blocked = BlockedWorkers.of(waits)
         limits = pool.limits()
         least = int(limits["min_workers"][0]) if len(limits["min_workers"]) else None
-        steps = raises(pool.goals(), least)
+        goals = pool.goals(least)
         items = [items_of(s, events[s.enqueue], events[s.dequeue]) for s in SOURCES]
         items = [one for one in items if len(one)]
         best = next((one for one in items if one.source != "io"), None)
         waited = None if best is None else latencies(best, context.window.holds(best.begins))
         around = Circumstances(
             shown=_SIZE not in context.unknown,
-            raises=sum(up is not None for _, up in steps),
+            raises=sum(goal.raised for goal in goals),
             longest_ns=None if waited is None else nearest_rank(waited, 100),
             min_workers=least,
             max_workers=int(limits["max_workers"][-1]) if least is not None else None,
@@ -200,16 +199,16 @@ class PoolCollector(Collector[PoolReport]):
         # PortableThreadPool.Blocking.cs: as many as there are processors are added without a delay.
         at_once = least + context.info.processors if least is not None and context.info.processors else 0
         conclusion = Conclusion(
-            context, shortages(steps, pool.existing(), blocked, at_once), blocked, around, self._asked.raw
+            context, shortages(goals, pool.existing(), blocked, at_once), blocked, around, self._asked.raw
         )
-        adjustments = context.table(PoolAdjustment, pool.adjustments(steps, least))
+        adjustments = context.table(PoolAdjustment, pool.adjustments(goals))
         sizes = context.table(PoolSize, _sizes(pool, blocked))
         return context.answer(
             PoolReport,
             facts=conclusion.facts(),
             metrics={
                 **_of_waits(context, answer_parts, conclusion, blocked),
-                **_changed(context, adjustments, sizes, [up.time for _, up in steps if up is not None]),
+                **_changed(context, adjustments, sizes, [goal.time for goal in goals if goal.raised]),
                 **_queued(context, best, waited),
             },
             notes=[*conclusion.notes(), *_notes(items)],

@@ -29,7 +29,7 @@ from clrevents.analysis.gathering.groups import (
     picked,
 )
 from clrevents.analysis.reports.pool.pool_rows import QueuedItem, QueueLatency, QueueLength
-from clrevents.analysis.reports.pool.starvation import Goal, Raise
+from clrevents.analysis.reports.pool.starvation import Goal
 from clrevents.analysis.shared.events.event_spans import field_known, field_numbers
 from clrevents.schema.registry import FRAMEWORK, TPL
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
@@ -68,26 +68,21 @@ class PoolEvents:
     def __init__(self, events: Mapping[str, Gathered]) -> None:
         self._events = events
 
-    def goals(self) -> list[Goal]:
-        """The adjustments in order of time."""
+    def goals(self, least: int | None) -> list[Goal]:
+        """The adjustments in order of time. `least` is the configured minimum, where it is known."""
         rows = self._events[ADJUSTED]
-        reasons = rows.numbers("Reason").tolist()
+        reasons = map(ThreadAdjustmentReason, rows.numbers("Reason").tolist())
         goals = rows.numbers("NewWorkerThreadCount").tolist()
-        return [
-            Goal(time, ThreadAdjustmentReason(reason), goal)
-            for time, reason, goal in zip(_times(rows).tolist(), reasons, goals, strict=True)
-        ]
+        return [*map(Goal, _times(rows).tolist(), reasons, [least, *goals], goals)]
 
-    def adjustments(self, steps: Sequence[tuple[Goal, Raise | None]], least: int | None) -> dict[str, Cells]:
+    def adjustments(self, goals: Sequence[Goal]) -> dict[str, Cells]:
         """The columns of the table."""
         rows = self._events[ADJUSTED]
-        goals = [goal.goal for goal, _ in steps]
-        before = [least, *goals][: len(goals)]
         return {
-            "time_ns": [goal.time for goal, _ in steps],
-            "reason": [str(goal.reason) for goal, _ in steps],
-            "workers": goals,
-            "change": [None if was is None else goal - was for goal, was in zip(goals, before, strict=True)],
+            "time_ns": [goal.time for goal in goals],
+            "reason": [str(goal.reason) for goal in goals],
+            "workers": [goal.goal for goal in goals],
+            "change": [None if goal.before is None else goal.goal - goal.before for goal in goals],
             "throughput": _finite(rows, "AverageThroughput"),
             "thread_id": _threads(rows),
         }

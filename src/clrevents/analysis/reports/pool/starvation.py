@@ -37,35 +37,20 @@ BLOCKED_SHARE: Final = 0.5
 
 
 @frozen
-class Raise:
-    """The pool raised its goal for one of the reasons in `STUCK`. `before` is the goal until then, None if unknown."""
+class Goal:
+    """One adjustment. `before` is the goal until then, None if unknown."""
 
     time: int
     reason: ThreadAdjustmentReason
     before: int | None
     goal: int
 
-
-@frozen
-class Goal:
-    """One adjustment."""
-
-    time: int
-    reason: ThreadAdjustmentReason
-    goal: int
-
-
-def raises(goals: Sequence[Goal], least: int | None) -> list[tuple[Goal, Raise | None]]:
-    """The adjustments in order of time, with what is a raise. `least` is the configured minimum, where it is known."""
-    before = least
-    adjustments: list[tuple[Goal, Raise | None]] = []
-    for goal in goals:
-        up = goal.reason in STUCK and (
-            goal.goal > before if before is not None else goal.reason == ThreadAdjustmentReason.Starvation
-        )
-        adjustments.append((goal, Raise(goal.time, goal.reason, before, goal.goal) if up else None))
-        before = goal.goal
-    return adjustments
+    @property
+    def raised(self) -> bool:
+        """Whether the pool raised its goal for one of the reasons in `STUCK`."""
+        if self.before is None:
+            return self.reason == ThreadAdjustmentReason.Starvation
+        return self.reason in STUCK and self.goal > self.before
 
 
 @frozen
@@ -107,7 +92,7 @@ class Shortage:
     `start` and `end` are as in the table; `counts` are how many workers there were at each raise.
     """
 
-    raised: Sequence[Raise]
+    raised: Sequence[Goal]
     start: int
     end: int
     counts: Sequence[int | None]
@@ -130,7 +115,7 @@ class Shortage:
 
 
 def shortages(
-    steps: Sequence[tuple[Goal, Raise | None]], existing: tuple[Ints, Ints], blocked: BlockedWorkers, at_once: int
+    goals: Sequence[Goal], existing: tuple[Ints, Ints], blocked: BlockedWorkers, at_once: int
 ) -> list[Shortage]:
     """The shortages of a process. `existing` are times and how many workers there were from each of them on.
 
@@ -140,9 +125,9 @@ def shortages(
     returns lowers it for a moment.
     """
     shortages_seen: list[Shortage] = []
-    raised: list[Raise] = []
+    raised: list[Goal] = []
     low: Goal | None = None
-    again: list[Raise] = []
+    again: list[Goal] = []
 
     def done(end: int | None) -> None:
         stuck = any(one.reason == ThreadAdjustmentReason.Starvation or one.goal > at_once for one in raised)
@@ -150,21 +135,21 @@ def shortages(
             shortages_seen.append(_shortage(list(raised), end, existing, blocked))
         raised.clear()
 
-    for goal, up in steps:
+    for goal in goals:
         if low is not None and goal.time - low.time > LONG_NS:
             done(low.time)
             raised, again, low = again, [], None
         if raised and goal.time - raised[-1].time > PAUSE_NS:
             done(None)
         if low is not None:
-            if up is not None:
-                again.append(up)
+            if goal.raised:
+                again.append(goal)
             elif again and goal.goal < again[-1].goal:
                 again.clear()
             if goal.goal >= raised[-1].goal:
                 raised, again, low = raised + again, [], None
-        elif up is not None:
-            raised.append(up)
+        elif goal.raised:
+            raised.append(goal)
         elif raised and goal.goal < raised[-1].goal:
             low = goal
     done(None if low is None else low.time)
@@ -172,7 +157,7 @@ def shortages(
 
 
 def _shortage(
-    raised: Sequence[Raise], end: int | None, existing: tuple[Ints, Ints], blocked: BlockedWorkers
+    raised: Sequence[Goal], end: int | None, existing: tuple[Ints, Ints], blocked: BlockedWorkers
 ) -> Shortage:
     first = raised[0].time
     since = [wait.start for wait in blocked.during(first, first) if wait.start is not None]

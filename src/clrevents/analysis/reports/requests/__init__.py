@@ -35,13 +35,13 @@ from clrevents.analysis.reports.requests.request_commands import (
 from clrevents.analysis.reports.requests.request_connections import (
     NETWORK_COLUMNS,
     NETWORK_FAILURES,
+    ConnectionStep,
     network_steps,
     tie_peers,
 )
 from clrevents.analysis.reports.requests.request_insides import INSIDE_COLUMNS, MOST_PAUSES, RequestInsides
 from clrevents.analysis.reports.requests.request_parts import RequestParts
 from clrevents.analysis.reports.requests.request_tables import (
-    ConnectionStep,
     DatabaseCommand,
     KnownInsides,
     RequestConcurrency,
@@ -269,7 +269,7 @@ class RequestsCollector(Collector[RequestsReport]):
             waterfall=laid_out,
             nearby=tables.nearby(chosen),
             commands=tables.commands(),
-            network=tables.network(network_steps(finder, events)),
+            network=context.table(ConnectionStep, network_steps(finder, events)),
             concurrency=tables.concurrency(self._period_ns),
             parts=tables.parts(),
             inside=tables.inside(),

@@ -187,40 +187,52 @@ class RequestFinder:
 
     def _client(self) -> None:
         index, forest = self.index, self._forest
-        started = self._events[f"{HTTP}/RequestStart"]
-        for row, host in index.started(started, CLIENT, "host", str):
-            self.requests[self.of[row]].host = host
-        for row, port in index.started(started, CLIENT, "port", int):
-            request = self.requests[self.of[row]]
-            if request.host is not None and port is not None and port >= 0:
+        started = f"{HTTP}/RequestStart"
+        for request, host in self._begun(started, CLIENT, "host", str):
+            request.host = host
+        for request, port in self._begun(started, CLIENT, "port", int):
+            if request.host is not None and port >= 0:
                 request.host = f"{request.host}:{port}"
-        for row, path in index.started(started, CLIENT, "pathAndQuery", str):
-            self.requests[self.of[row]].path = None if path is None else path.partition("?")[0]
+        for request, path in self._begun(started, CLIENT, "pathAndQuery", str):
+            request.path = path.partition("?")[0]
         for name in (f"{HTTP}/ResponseHeadersStop", f"{HTTP}/RequestStop"):
-            for row, _, status in index.with_column(self._events[name], "statusCode", int):
-                mine_ = self._of(row, "client")
-                if mine_ is not None and status == _FAILED_STATUS:
-                    mine_.failed = True
-                elif mine_ is not None and status is not None:
-                    mine_.status, mine_.status_evidence = status, "event"
-        for row, _ in index.owners(self._events[f"{HTTP}/RequestFailed"]):
-            failing = self._of(row, "client")
-            if failing is not None:
-                failing.failed = True
-        for row, left, milliseconds in index.with_column(self._events[LEFT_QUEUE], "timeOnQueueMilliseconds", float):
-            queued = self._of(row, "client")
+            for request, _, status in self._told(name, "statusCode", int):
+                if status == _FAILED_STATUS:
+                    request.failed = True
+                else:
+                    request.status, request.status_evidence = status, "event"
+        for request, _, _ in self._told(f"{HTTP}/RequestFailed", "time_ns", int):
+            request.failed = True
+        for request, left, milliseconds in self._told(LEFT_QUEUE, "timeOnQueueMilliseconds", float):
             # A crafted number may be none.
-            if queued is not None and milliseconds is not None and 0 <= milliseconds < 1e12:
-                queued.queued.append((left, round(milliseconds * 1e6)))
-        for row, _, length in index.with_column(self._events[f"{HTTP}/RequestContentStop"], "contentLength", int):
-            sending = self._of(row, "client")
-            if sending is not None and length is not None and 0 <= length < 1 << 60:
-                sending.sent_bytes = min((sending.sent_bytes or 0) + length, 1 << 60)
+            if 0 <= milliseconds < 1e12:
+                request.queued.append((left, round(milliseconds * 1e6)))
+        for request, _, length in self._told(f"{HTTP}/RequestContentStop", "contentLength", int):
+            if 0 <= length < 1 << 60:
+                request.sent_bytes = min((request.sent_bytes or 0) + length, 1 << 60)
         for row in index.by_source.get(RECEIVING, ()):
             reading = self._of(row, "client")
             if reading is not None and forest.ended[row]:
                 reading.headers = forest.end[row] - reading.start
         self._connections()
+
+    def _begun(
+        self, event: str, source: ActivitySource, name: str, of: type[T], side: RequestSide = "client"
+    ) -> Iterator[tuple[KnownRequest, T]]:
+        """Requests of a side, with what the start events of a source have in a column, if that is `of` this type."""
+        for row, value in self.index.started(self._events[event], source, name, of):
+            request = self._of(row, side)
+            if request is not None and value is not None:
+                yield request, value
+
+    def _told(
+        self, event: str, name: str, of: type[T], side: RequestSide = "client"
+    ) -> Iterator[tuple[KnownRequest, int, T]]:
+        """The same of events that lie in a request, with the time of each."""
+        for row, time, value in self.index.with_column(self._events[event], name, of):
+            request = self._of(row, side)
+            if request is not None and value is not None:
+                yield request, time, value
 
     def _connections(self) -> None:
         """On which connection each request was sent, and whether it was new."""
@@ -236,26 +248,16 @@ class RequestFinder:
             used.add(connection)
 
     def _server(self) -> None:
-        index = self.index
-        hosted = self._events[f"{HOSTING}/RequestStart"]
-        received = self._events[f"{KESTREL}/RequestStart"]
-        for events, source in ((received, CONNECTED), (hosted, SERVER)):
-            for row, method in index.started(events, source, "method", str):
-                request = self._of(row, "server")
-                if request is not None and method is not None:
-                    request.method = method
-            for row, path in index.started(events, source, "path", str):
-                request = self._of(row, "server")
-                if request is not None and path is not None:
-                    request.path = path.partition("?")[0]
-        for row, id in index.started(received, CONNECTED, "connectionId", str):
-            request = self._of(row, "server")
-            if request is not None and id is not None:
-                request.sends.append((request.start, id))
-        for row, _ in index.owners(self._events[UNHANDLED]):
-            thrower = self._of(row, "server")
-            if thrower is not None:
-                thrower.failed = True
+        received = f"{KESTREL}/RequestStart"
+        for event, source in ((received, CONNECTED), (f"{HOSTING}/RequestStart", SERVER)):
+            for request, method in self._begun(event, source, "method", str, "server"):
+                request.method = method
+            for request, path in self._begun(event, source, "path", str, "server"):
+                request.path = path.partition("?")[0]
+        for request, id in self._begun(received, CONNECTED, "connectionId", str, "server"):
+            request.sends.append((request.start, id))
+        for request, _, _ in self._told(UNHANDLED, "time_ns", int, "server"):
+            request.failed = True
         self._ends()
 
     def _ends(self) -> None:

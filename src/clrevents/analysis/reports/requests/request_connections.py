@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from clrevents._util.value_classes import define
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
+from clrevents.analysis.framework.vocabulary.report_table import SpanRow, column
+from clrevents.analysis.framework.vocabulary.report_table import row as table_row
 from clrevents.analysis.gathering.groups import NONE, Gathered
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder, RequestSide
 from clrevents.analysis.shared.forest.activity_signals import ActivitySource
@@ -105,50 +107,55 @@ NETWORK_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 _ADDRESS: Final = re.compile(r"InterNetwork(?:V6)?:\d+:\{([0-9,]+)\}")
 
 
-@define(eq=False)
-class NetworkStep:
-    """One of them; `end` is None without a stop event."""
+@table_row(span=("start_ns", "end_ns"), text="name")
+class ConnectionStep(SpanRow):
+    """A step towards a connection: a name look-up, a connect, an accept, a handshake."""
 
-    activity: int
-    kind: str
-    request: int | None
-    start: int
-    end: int | None
-    thread: int
-    name: str | None
-    failed: bool = False
-    server: bool | None = None
+    kind: cells.Word = column("`dns`, `connect`, `accept` or `tls`.")
+    request_row: cells.RowNumber | None = column("The request in which it began, by ids; null if unknown.")
+    activity_row: cells.RowNumber = column("Its row in the report on activities.", hidden=True)
+    start_ns: cells.Ns = column("When it began. An accept begins when the server is ready for a connection.")
+    end_ns: cells.Ns | None = column("When it ended; null without a stop event.")
+    duration_ns: cells.DurationNs | None = column("How long it took; null without an end.")
+    failed: cells.Flag = column("A failure was recorded.")
+    server: cells.Flag | None = column(
+        "Whether a handshake is on the server's side; null for other steps.", hidden=True
+    )
+    name: cells.PrivateText | None = column("The name or address looked up or connected to, or the handshake's host.")
 
 
-def network_steps(finder: RequestFinder, events: Mapping[str, Gathered]) -> list[NetworkStep]:
+def network_steps(finder: RequestFinder, events: Mapping[str, Gathered]) -> list[ConnectionStep]:
     """All of them, in order of their begins."""
     forest, index = finder.index.forest, finder.index
-    steps: dict[int, NetworkStep] = {}
+    shaken = events[f"{SECURING.provider}/HandshakeStart"]
+    hosts = dict(index.started(shaken, SECURING, "targetHost", str))
+    servers = dict(index.started(shaken, SECURING, "isServer", int))
+    # Activities say that they failed before they stop.
+    failed = {
+        row
+        for name, source in NETWORK_FAILURES.items()
+        for row, _ in index.owners(events[name])
+        if forest.source[row] == source
+    }
+    steps = []
     for row, source in enumerate(forest.source):
         if source in _STEPS:
-            request = finder.of[row] if finder.of[row] != NONE else None
-            end = forest.end[row] if forest.ended[row] else None
-            detail = forest.detail[row]
+            start, end, detail = forest.start[row], forest.end[row] if forest.ended[row] else None, forest.detail[row]
             name = detail if source == RESOLVING or detail is None else endpoint(detail)
-            step = NetworkStep(row, _STEPS[source], request, forest.start[row], end, forest.thread[row], name or None)
-            steps[row] = step
-    shaken = events[f"{SECURING.provider}/HandshakeStart"]
-    for row, host in index.started(shaken, SECURING, "targetHost", str):
-        steps[row].name = host or None
-    for row, server in index.started(shaken, SECURING, "isServer", int):
-        steps[row].server = None if server is None else bool(server)
-    for row in _failed(finder, events):
-        if row in steps:
-            steps[row].failed = True
-    return list(steps.values())
-
-
-def _failed(finder: RequestFinder, events: Mapping[str, Gathered]) -> Iterator[int]:
-    """The activities that say that they failed, which they do before they stop."""
-    for name, source in NETWORK_FAILURES.items():
-        for row, _ in finder.index.owners(events[name]):
-            if finder.index.forest.source[row] == source:
-                yield row
+            steps.append(
+                ConnectionStep(
+                    kind=_STEPS[source],
+                    request_row=finder.of[row] if finder.of[row] != NONE else None,
+                    activity_row=row,
+                    start_ns=start,
+                    end_ns=end,
+                    duration_ns=None if end is None else end - start,
+                    failed=row in failed,
+                    server=None if (server := servers.get(row)) is None else bool(server),
+                    name=hosts.get(row, name) or None,
+                )
+            )
+    return steps
 
 
 def endpoint(dumped: str) -> str:

@@ -18,7 +18,6 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Ro
 from clrevents.analysis.gathering.groups import grouped, most_at_once, nearest_rank
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestSide
 from clrevents.analysis.reports.requests.request_commands import KnownCommand
-from clrevents.analysis.reports.requests.request_connections import NetworkStep
 from clrevents.analysis.reports.requests.request_insides import InsideSpan, RequestInsides
 from clrevents.analysis.reports.requests.request_parts import UNACCOUNTED, RequestParts, waterfall
 
@@ -167,23 +166,6 @@ class DatabaseCommand(SpanRow):
     failed: cells.Flag | None = column("Whether it failed; null if unknown.")
     error: cells.Ordinal | None = column("The number of SQL Server's error; null without one.", hidden=True)
     command_text: cells.PrivateText | None = column("The command text, or the name of a procedure; null if unknown.")
-
-
-@row(span=("start_ns", "end_ns"), text="name")
-class ConnectionStep(SpanRow):
-    """A step towards a connection: a name look-up, a connect, an accept, a handshake."""
-
-    kind: cells.Word = column("`dns`, `connect`, `accept` or `tls`.")
-    request_row: cells.RowNumber | None = column("The request in which it began, by ids; null if unknown.")
-    activity_row: cells.RowNumber = column("Its row in the report on activities.", hidden=True)
-    start_ns: cells.Ns = column("When it began. An accept begins when the server is ready for a connection.")
-    end_ns: cells.Ns | None = column("When it ended; null without a stop event.")
-    duration_ns: cells.DurationNs | None = column("How long it took; null without an end.")
-    failed: cells.Flag = column("A failure was recorded.")
-    server: cells.Flag | None = column(
-        "Whether a handshake is on the server's side; null for other steps.", hidden=True
-    )
-    name: cells.PrivateText | None = column("The name or address looked up or connected to, or the handshake's host.")
 
 
 @row(text="label")
@@ -396,24 +378,6 @@ class RequestTables:
             for one in self._commands
         ]
         return self._context.table(DatabaseCommand, rows)
-
-    def network(self, steps: Sequence[NetworkStep]) -> ReportTable[ConnectionStep]:
-        """Each step to a connection."""
-        rows = [
-            ConnectionStep(
-                kind=one.kind,
-                request_row=one.request,
-                activity_row=one.activity,
-                start_ns=one.start,
-                end_ns=one.end,
-                duration_ns=None if one.end is None else one.end - one.start,
-                failed=one.failed,
-                server=one.server,
-                name=one.name,
-            )
-            for one in steps
-        ]
-        return self._context.table(ConnectionStep, rows)
 
     def _command_sums(self, request: KnownRequest) -> dict[str, Any]:
         commands = self._sent.get(request.row, [])

@@ -299,20 +299,11 @@ KINDS: Final = ("jit", "assembly_load", "type_load", "lookup")
 def startup_answer(start: Start) -> StartupReport:
     """Everything together."""
     context = start.context
-    moments = start.moments
-    times = [moment.time_ns for moment in moments]
-    since = [None if start.started_ns is None else time - start.started_ns for time in times]
-    shown_moments = context.table(
-        StartupMoment,
-        {
-            "moment": [moment.moment for moment in moments],
-            "time_ns": times,
-            "since_start_ns": since,
-            "evidence": [moment.evidence for moment in moments],
-            "event": [moment.event for moment in moments],
-            "what": [moment.what for moment in moments],
-        },
-    )
+    started = start.started_ns
+    moments = [
+        StartupMoment(**attrs.asdict(moment), since_start_ns=None if started is None else moment.time_ns - started)
+        for moment in start.moments
+    ]
     types = type_table(start)
     report: StartupReport = context.answer(
         StartupReport,
@@ -320,7 +311,7 @@ def startup_answer(start: Start) -> StartupReport:
         metrics=_metrics_of(start, types),
         notes=_notes_of(start) if start.launched else (),
         cannot=None if start.launched else _not_launched(start),
-        moments=shown_moments,
+        moments=context.table(StartupMoment, moments),
         compilations=partial(compilation_table, start),
         loads=partial(load_table, start),
         types=types,
