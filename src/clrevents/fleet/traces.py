@@ -22,22 +22,9 @@ from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.decode.selection import FilterOptions, Filters, Selector
 from clrevents.errors import ERROR_MODES, AmbiguousEventError, ErrorMode, Limits, UnknownEventError
+from clrevents.fleet import questions
 from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer
 from clrevents.fleet.joined import Joined, SqlTable, rows_of_traces, with_trace
-from clrevents.fleet.questions import (
-    AskReport,
-    KeptAnswer,
-    Opening,
-    Question,
-    TraceFacts,
-    TraceProblem,
-    error_row,
-    facts_of,
-    findings_of,
-    kept_answers,
-    sql_table,
-    unknown_table,
-)
 from clrevents.fleet.side_by_side import SideBySide
 from clrevents.fleet.trace_paths import Places, trace_paths
 from clrevents.schema.registry import DEFAULT, Registry
@@ -102,9 +89,11 @@ class Traces:
         self._paths = trace_paths(paths)
         self._progress = progress
         folders = folders_of(symbols)
-        opening = Opening(errors, limits or Limits(), registry or DEFAULT, () if folders is None else folders.folders)
+        opening = questions.Opening(
+            errors, limits or Limits(), registry or DEFAULT, () if folders is None else folders.folders
+        )
         self._workers = SideBySide(jobs or usable_processors(), opening)
-        self._problems: dict[TraceProblem, None] = {}
+        self._problems: dict[questions.TraceProblem, None] = {}
         self._scanned = False
         self._kept_alive: list[object] = []
 
@@ -147,16 +136,16 @@ class Traces:
         if not self._scanned:
             self.event_counts()
         places = {path: place for place, path in enumerate(self._paths)}
-        return row_table(TraceProblem, sorted(self._problems, key=lambda row: places[row.trace]))
+        return row_table(questions.TraceProblem, sorted(self._problems, key=lambda row: places[row.trace]))
 
-    def each(self, question: Question[T]) -> Iterator[tuple[str, T]]:
+    def each(self, question: questions.Question[T]) -> Iterator[tuple[str, T]]:
         """Ask anything of every trace: `question` is a function that takes a `Trace`. Yields (path, value) in order.
 
         The function and its values are sent between processes: both must be picklable. Iterators end with their trace.
         """
         return self._each(question, here=False)
 
-    def _each(self, question: Question[T], here: bool = True) -> Iterator[tuple[str, T]]:
+    def _each(self, question: questions.Question[T], here: bool = True) -> Iterator[tuple[str, T]]:
         """`each`; with `here` some may be asked in this process."""
         refused: Exception | None = None
         answered = False
@@ -167,7 +156,7 @@ class Traces:
                 if isinstance(outcome.refused, AmbiguousEventError):
                     raise outcome.refused
                 if not isinstance(outcome.refused, UnknownEventError):
-                    self._problems[error_row(outcome.path, outcome.refused)] = None
+                    self._problems[questions.error_row(outcome.path, outcome.refused)] = None
             for value in outcome.values:
                 answered = True
                 yield outcome.path, value
@@ -183,8 +172,8 @@ class Traces:
         Columns: `trace`, `format`, `format_version`, `process_id`, `pointer_size`, `processors`, `start` (ISO 8601),
         `duration_ns`, `events`, `lost`, `bytes` (decompressed).
         """
-        facts = dict(self._each(facts_of))
-        return rows_of_traces(tuple(facts), ReportTable.of(TraceFacts, facts.values()).table)
+        facts = dict(self._each(questions.facts_of))
+        return rows_of_traces(tuple(facts), ReportTable.of(questions.TraceFacts, facts.values()).table)
 
     def event_counts(self) -> Table:
         """The number of events of each kind in each trace, most frequent first.
@@ -266,7 +255,7 @@ class Traces:
         given = declared.parameters(**parameters)
         window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
         wanted = None if tables is None else tuple(tables)
-        answers = list(self._each(AskReport(declared.name, given, window, wanted)))
+        answers = list(self._each(questions.AskReport(declared.name, given, window, wanted)))
         return fleet_answer(declared, given, wanted, answers)
 
     def reports(self, *names: str, **window: Unpack[WindowOptions]) -> dict[str, FleetAnswer]:
@@ -276,8 +265,8 @@ class Traces:
         """
         chosen = tuple(dict.fromkeys(names or report_names()))
         declared = {name: find_report(name) for name in chosen}
-        gathered: dict[str, list[tuple[str, KeptAnswer]]] = {name: [] for name in chosen}
-        for path, kept in self._each(partial(kept_answers, names=chosen, window=window)):
+        gathered: dict[str, list[tuple[str, questions.KeptAnswer]]] = {name: [] for name in chosen}
+        for path, kept in self._each(partial(questions.kept_answers, names=chosen, window=window)):
             for name, findings in kept.items():
                 gathered[name].append((path, findings))
         return {
@@ -292,7 +281,7 @@ class Traces:
         Raises ValueError for an unknown rule.
         """
         rules_of(rules)
-        return self._joined(self._each(partial(findings_of, rules=rules, window=window)))
+        return self._joined(self._each(partial(questions.findings_of, rules=rules, window=window)))
 
     def query(self, sql: str, *, files: bool = False) -> Any:
         """Run the SQL query `sql` with duckdb over all traces: every table of `Trace.query`, with a column `trace`.
@@ -308,7 +297,7 @@ class Traces:
                 return whole()
             gathered = SqlTable()
             self._kept_alive.append(gathered)
-            for path, rows in self._each(partial(sql_table, name=name)):
+            for path, rows in self._each(partial(questions.sql_table, name=name)):
                 if rows is not None:
                     self._note(gathered.add(path, rows))
             return gathered.close()
@@ -316,14 +305,14 @@ class Traces:
         return ask(sql, table, self._unknown, files, self._kept_alive)
 
     def _unknown(self, name: str) -> Exception:
-        for _, error in self._each(partial(unknown_table, name=name)):
+        for _, error in self._each(partial(questions.unknown_table, name=name)):
             return error
         return UnknownEventError(f"no table {name!r}")
 
     def _tables(self) -> Table:
         """The tables that SQL can name, with their sizes over all traces."""
         rows: dict[tuple[str, str | None, str | None], tuple[int | None, int]] = {}
-        for _, table in self._each(partial(sql_table, name="tables")):
+        for _, table in self._each(partial(questions.sql_table, name="tables")):
             for row in () if table is None else table.rows():
                 key = row["name"], row["provider"], row["event"]
                 events, traces = rows.get(key, (None if row["events"] is None else 0, 0))
@@ -334,7 +323,7 @@ class Traces:
 
     def _table_question(
         self, selector: Selector, columns: Sequence[str] | None, enum_names: bool, order: Order, filters: FilterOptions
-    ) -> Question[Table]:
+    ) -> questions.Question[Table]:
         Filters.of(filters)
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, not the string {columns!r}")
@@ -347,7 +336,7 @@ class Traces:
             self._note(joined.add(path, table) if table.fields else None)
         return joined.table()
 
-    def _note(self, problem: TraceProblem | None) -> None:
+    def _note(self, problem: questions.TraceProblem | None) -> None:
         if problem is not None:
             self._problems[problem] = None
 

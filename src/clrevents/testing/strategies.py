@@ -16,26 +16,12 @@ from uuid import UUID
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents.schema import wire as wires
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Variant, described_codes
 from clrevents.schema.layout import BoundField, BoundLayout
 from clrevents.schema.types import FileTime
-from clrevents.schema.wire import (
-    AnsiZ,
-    BytesType,
-    CountedType,
-    DecimalType,
-    EnumType,
-    FixedArrayType,
-    GuidType,
-    LocatedType,
-    PrefixedType,
-    Scalar,
-    StructType,
-    Utf16Z,
-    VarIntType,
-    WireType,
-)
+from clrevents.schema.wire import WireType
 from clrevents.testing.builder import Format, TraceBuilder
 
 if TYPE_CHECKING:
@@ -253,11 +239,11 @@ def _records(event_class: Any, pointer_size: int) -> SearchStrategy[Any]:
         for field in layout.fields:
             if field.name in counts:
                 values.append(_counter(field, counts[field.name]))
-            elif isinstance(field.type, CountedType):
+            elif isinstance(field.type, wires.CountedType):
                 n = counts[field.type.count]
                 elements = st.lists(_values(field.type.element, pointer_size), min_size=n, max_size=n)
                 values.append(tuple(draw(elements)))
-            elif isinstance(field.type, BytesType):
+            elif isinstance(field.type, wires.BytesType):
                 n = counts[field.type.count]
                 values.append(draw(st.binary(min_size=n, max_size=n)))
             else:
@@ -272,7 +258,7 @@ def _counters(layout: BoundLayout) -> set[str]:
 
 
 def _counter(field: BoundField, count: int) -> Any:
-    return field.type.enum(count) if isinstance(field.type, EnumType) else count
+    return field.type.enum(count) if isinstance(field.type, wires.EnumType) else count
 
 
 def _values(wire: WireType, pointer_size: int) -> SearchStrategy[Any]:
@@ -281,27 +267,27 @@ def _values(wire: WireType, pointer_size: int) -> SearchStrategy[Any]:
 
     text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
     match wire:
-        case Scalar():
+        case wires.Scalar():
             return _scalar(wire)
-        case EnumType():
+        case wires.EnumType():
             return _number(wire.base).map(wire.enum)
-        case GuidType():
+        case wires.GuidType():
             return st.uuids()
-        case DecimalType():
+        case wires.DecimalType():
             return st.decimals(
                 allow_nan=False, allow_infinity=False, places=4, min_value=-(10**20), max_value=10**20
             ).map(Decimal)
-        case Utf16Z() | AnsiZ():
+        case wires.Utf16Z() | wires.AnsiZ():
             return text
-        case VarIntType():
+        case wires.VarIntType():
             return st.integers(-(1 << 63), (1 << 63) - 1) if wire.signed else st.integers(0, (1 << 64) - 1)
-        case StructType():
+        case wires.StructType():
             return records(wire.record, pointer_size)
-        case PrefixedType() | LocatedType():
+        case wires.PrefixedType() | wires.LocatedType():
             if wire.text:
                 return text
             return st.lists(_values(wire.element, pointer_size), max_size=_MANY).map(tuple)
-        case FixedArrayType():
+        case wires.FixedArrayType():
             n = wire.count
             if wire.text:
                 return st.text("abcdefgh", min_size=n, max_size=n)
@@ -309,7 +295,7 @@ def _values(wire: WireType, pointer_size: int) -> SearchStrategy[Any]:
     raise TypeError(f"no values for {wire!r}")
 
 
-def _scalar(wire: Scalar) -> SearchStrategy[Any]:
+def _scalar(wire: wires.Scalar) -> SearchStrategy[Any]:
     from hypothesis import strategies as st
 
     match wire.kind:
@@ -325,7 +311,7 @@ def _scalar(wire: Scalar) -> SearchStrategy[Any]:
             return _number(wire)
 
 
-def _number(wire: Scalar) -> SearchStrategy[int]:
+def _number(wire: wires.Scalar) -> SearchStrategy[int]:
     from hypothesis import strategies as st
 
     bits = 8 * wire.size

@@ -17,25 +17,8 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents._util.words import counted, unknown
-from clrevents.analysis.compare.block_statistics import (
-    ENOUGH,
-    ENOUGH_INTERVALS,
-    POWER,
-    SURE,
-    SURE_INTERVALS,
-    Contrast,
-    Floats,
-    Groups,
-    Spread,
-    adjusted,
-    intervals,
-    smallest_change,
-    spread,
-    suffices,
-    sufficient,
-    t_of,
-    too_sparse,
-)
+from clrevents.analysis.compare import block_statistics as statistics
+from clrevents.analysis.compare.block_statistics import Floats, spread
 from clrevents.analysis.compare.change import (
     FAMILIES,
     OF_WORK,
@@ -71,8 +54,10 @@ def compared(
     recording a side, or so many that they can show a difference beyond chance.
     """
     counts = len(base), len(new)
-    if counts != (1, 1) and not suffices(*counts, _LEVELS["groups"]):
-        enough = " or ".join(f"{one} against {other}" for one, other in sufficient(*counts, _LEVELS["groups"]))
+    if counts != (1, 1) and not statistics.suffices(*counts, _LEVELS["groups"]):
+        enough = " or ".join(
+            f"{one} against {other}" for one, other in statistics.sufficient(*counts, _LEVELS["groups"])
+        )
         raise ValueError(
             f"{counts[0]} against {counted(counts[1], 'recording')} cannot show a difference beyond chance, however "
             f"large it is; "
@@ -206,23 +191,23 @@ class _Pairing:
     @property
     def enough(self) -> int:
         """With how many independent blocks something is said."""
-        return ENOUGH_INTERVALS if self.like.since else ENOUGH
+        return statistics.ENOUGH_INTERVALS if self.like.since else statistics.ENOUGH
 
     @property
     def sure(self) -> int:
         """With how many it is said what could have been shown."""
-        return SURE_INTERVALS if self.like.since else SURE
+        return statistics.SURE_INTERVALS if self.like.since else statistics.SURE
 
     @property
     def events(self) -> bool:
         """Whether it is a number of events."""
         return self.like.unit == "count" and self.like.evidence == "event"
 
-    def spread(self, place: int, per: Per) -> Spread:
+    def spread(self, place: int, per: Per) -> statistics.Spread:
         """Its value in one recording, with its error."""
         one, blocks = self.amounts[place], self.blocks(place)
         if self.like.since:
-            return spread(*intervals(blocks, self.measurements[place].per(per)))
+            return spread(*statistics.intervals(blocks, self.measurements[place].per(per)))
         if one is None or one.over is None:
             return spread(blocks, self.measurements[place].per(per))
         # Blocks without a value tell nothing.
@@ -332,7 +317,7 @@ def _own(table: str, rows: Sequence[_Pairing], tables: Mapping[str, Sequence[_Pa
 def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[Change]:
     """The verdicts on one recording against one, as one family."""
     changes: dict[int, Change] = {}
-    tested: list[tuple[int, Contrast, tuple[float, float], tuple[float, float]]] = []
+    tested: list[tuple[int, statistics.Contrast, tuple[float, float], tuple[float, float]]] = []
     for place, one in enumerate(pairings):
         values = (one.value(0, per), one.value(1, per))
         if (lacking := one.absent) is not None:
@@ -343,8 +328,8 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
             changes[place] = one.change("stated", values, reason=_ONCE)
         else:
             before, after = (one.spread(side, per) for side in (0, 1))
-            contrast, worth = Contrast.of(before, after, RUNS), (before.independent, after.independent)
-            few = min(worth) < one.enough or too_sparse(one.blocks(0), one.blocks(1))
+            contrast, worth = statistics.Contrast.of(before, after, RUNS), (before.independent, after.independent)
+            few = min(worth) < one.enough or statistics.too_sparse(one.blocks(0), one.blocks(1))
             if few and one.like.evidence == "event" and not one.like.bound:
                 changes[place] = one.change("stated", values, reason=_ONCE, independent=worth)
             elif few:
@@ -358,7 +343,7 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
                 )
             else:
                 tested.append((place, contrast, worth, values))
-    chances = adjusted(np.array([contrast.chance for _, contrast, _, _ in tested]))
+    chances = statistics.adjusted(np.array([contrast.chance for _, contrast, _, _ in tested]))
     alone = level / max(len(tested), 1)
     for (place, contrast, worth, values), chance in zip(tested, chances.tolist(), strict=True):
         one = pairings[place]
@@ -408,7 +393,7 @@ def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list
     floors = np.array([pairings[place].floor(per, values) for place, _, values in tested])
     # Damping must not depend on which side is which.
     damping = np.array([pairings[place].floor(per, (each.mean(), each.mean())) for place, each, _ in tested])
-    groups = Groups.of(table[: first.base], table[first.base :], level, damping)
+    groups = statistics.Groups.of(table[: first.base], table[first.base :], level, damping)
     sizes = (float(first.base), float(len(first.measurements) - first.base))
     for column, (place, _, values) in enumerate(tested):
         one = pairings[place]
@@ -419,10 +404,10 @@ def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list
         error, floor = float(groups.errors[column]), float(floors[column])
         # Exchanged groups differ more where there is a change, and so the limit grows with it; and the error that few
         # recordings show is as often too small.
-        power = t_of((1 - POWER) / 4, min(sizes))
+        power = statistics.t_of((1 - statistics.POWER) / 4, min(sizes))
         smallest = max(limit, floor)
         if error:
-            smallest = smallest_change(error, sum(values) / 2, limit / error, power, floor, one.events)
+            smallest = statistics.smallest_change(error, sum(values) / 2, limit / error, power, floor, one.events)
         changes[place] = one.judged(
             "changed" if better == "neither" else judgement,
             values,
@@ -432,7 +417,7 @@ def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list
             floor=floor,
             margin=limit,
             bound=abs(change) + limit,
-            noise=t_of(0.05, sum(sizes) - 2) * error,
+            noise=statistics.t_of(0.05, sum(sizes) - 2) * error,
             smallest=smallest,
             independent=sizes,
         )

@@ -13,22 +13,9 @@ from typing import Final
 from clrevents._util.outputs import refuse_replacing, whole_file
 from clrevents._util.version import __version__
 from clrevents._util.words import counted
+from clrevents.analysis.compare import comparison as wording
 from clrevents.analysis.compare.change import Change, Recording
-from clrevents.analysis.compare.comparison import (
-    HEAD,
-    Comparison,
-    by_table,
-    cells,
-    indented,
-    interval_text,
-    lacking,
-    named,
-    ordered,
-    per_text,
-    reasons,
-    row_counts,
-    sides,
-)
+from clrevents.analysis.compare.comparison import Comparison
 from clrevents.export.page.page_assembly import PageTexts, assembled_page, shown_text
 from clrevents.export.page.page_flames import PageStacks, differences
 from clrevents.trace import Trace
@@ -77,25 +64,27 @@ def comparison_page(comparison: Comparison, base: Sequence[PageStacks] = (), new
     flames = []
     if (len(base), len(new)) == (len(comparison.base), len(comparison.new)):
         scales = _scale(comparison.new), _scale(comparison.base)
-        flames = differences(base, new, scales, per_text(comparison.per))
-    changes = ordered(comparison.changes)
+        flames = differences(base, new, scales, wording.per_text(comparison.per))
+    changes = wording.ordered(comparison.changes)
     tables = [_table(comparison, "metrics", changes, [one.key for one in changes], texts)] if changes else []
-    for family, rows in by_table(comparison.rows, _ROWS):
-        tables.append(_table(comparison, family, rows, [indented(row).replace("  ", "\u2003") for row in rows], texts))
+    for family, rows in wording.by_table(comparison.rows, _ROWS):
+        tables.append(
+            _table(comparison, family, rows, [wording.indented(row).replace("  ", "\u2003") for row in rows], texts)
+        )
     unlike = [
         f"not comparable: {note.message}" + (f"; record with --providers {note.record}" if note.record else "")
-        for note in lacking(comparison)
+        for note in wording.lacking(comparison)
     ]
     data = {
-        "title": shown_text(f"{named(comparison.base)} → {named(comparison.new)}"),
+        "title": shown_text(f"{wording.named(comparison.base)} → {wording.named(comparison.new)}"),
         "producer": f"clrevents {__version__}",
         "headline": shown_text(comparison.facts.headline),
         "alarms": len(comparison.alarms),
-        "facts": [(name, shown_text(value)) for name, value in sides(comparison)],
+        "facts": [(name, shown_text(value)) for name, value in wording.sides(comparison)],
         "warnings": [shown_text(text) for text in (comparison.caveat, *comparison.warnings) if text],
         "sentences": [
             shown_text(text)
-            for text in (*map(str, comparison.proposals), *reasons(comparison), *row_counts(comparison))
+            for text in (*map(str, comparison.proposals), *wording.reasons(comparison), *wording.row_counts(comparison))
         ],
         "lacking": [shown_text(text) for text in unlike],
         "tables": tables,
@@ -113,12 +102,12 @@ def _scale(side: Sequence[Recording]) -> float:
 def _table(
     comparison: Comparison, name: str, changes: Sequence[Change], names: Sequence[str], texts: PageTexts
 ) -> dict[str, object]:
-    rows = [cells(change, comparison.per, shown) for change, shown in zip(changes, names, strict=True)]
+    rows = [wording.cells(change, comparison.per, shown) for change, shown in zip(changes, names, strict=True)]
     columns = [
         _column(title, about, right, [row[place] for row in rows], texts, value and list(map(value, changes)))
-        for place, (title, (about, right, value)) in enumerate(zip((name, *HEAD[1:]), _ABOUT, strict=True))
+        for place, (title, (about, right, value)) in enumerate(zip((name, *wording.HEAD[1:]), _ABOUT, strict=True))
     ]
-    columns.insert(4, _column("interval", _INTERVAL, True, list(map(interval_text, changes)), texts, None))
+    columns.insert(4, _column("interval", _INTERVAL, True, list(map(wording.interval_text, changes)), texts, None))
     whole = len(changes) if name == "metrics" else sum(row.family == name for row in comparison.rows)
     how = f"{len(changes):,} of {counted(whole, 'row')}" if whole > len(changes) else ""
     return {

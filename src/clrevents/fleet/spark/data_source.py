@@ -33,20 +33,7 @@ from clrevents.fleet.questions import (
     empty_tables,
     findings_of,
 )
-from clrevents.fleet.spark.worker_rows import (
-    SUMMARIES,
-    SparkRows,
-    SparkSchema,
-    answer_rows,
-    arrow_target,
-    ask_fields,
-    ask_through,
-    event_rows,
-    fields_of,
-    in_words,
-    rows_of_problems,
-    summary,
-)
+from clrevents.fleet.spark import worker_rows
 from clrevents.fleet.trace_batches import event_table
 from clrevents.fleet.trace_paths import bundled, file_size, is_url_pattern, trace_paths
 from clrevents.schema.registry import DEFAULT
@@ -166,7 +153,7 @@ class NettraceDataSource(_SPARK.DataSource):  # type: ignore[misc]
 
         Raises ValueError for contradictory options, and what `Trace.table` raises for unknown names.
         """
-        return in_words(_Asked(self.options).fields())
+        return worker_rows.in_words(_Asked(self.options).fields())
 
     def reader(self, schema: Any) -> Any:
         """What plans and reads. `schema` may have fewer columns than there are, or wider ones."""
@@ -228,7 +215,7 @@ class _Asked:
             return self._sampled(self.event)
 
     def _sampled(self, event: str) -> tuple[TableField, ...]:
-        question = partial(ask_fields, selector=event, enum_names=self.enum_names)
+        question = partial(worker_rows.ask_fields, selector=event, enum_names=self.enum_names)
         joined = Joined()
         for path in self.paths()[: self.sample]:
             for table in asked(question, path, self.opening).values:
@@ -242,11 +229,11 @@ class _Asked:
         return joined.table().fields
 
     def _report_fields(self) -> tuple[TableField, ...]:
-        if self.table in SUMMARIES:
-            return summary(self.table, self._report_question()).fields
+        if self.table in worker_rows.SUMMARIES:
+            return worker_rows.summary(self.table, self._report_question()).fields
         tables = empty_tables(str(self.report))
         if self.table is None or self.table not in tables:
-            raise KeyError(f"no table {self.table!r}; there are {', '.join((*tables, *SUMMARIES))}")
+            raise KeyError(f"no table {self.table!r}; there are {', '.join((*tables, *worker_rows.SUMMARIES))}")
         return with_trace("", tables[self.table]).fields
 
     def paths(self) -> list[str]:
@@ -259,20 +246,21 @@ class _Asked:
         paths = [path for path in self.paths() if all(_fits(path, test) for test in tests)]
         return bundles(paths, known_sizes(self.places, paths), self.bundle)
 
-    def rows(self, schema: SparkSchema, filters: Sequence[Any]) -> SparkRows:
+    def rows(self, schema: worker_rows.SparkSchema, filters: Sequence[Any]) -> worker_rows.SparkRows:
         """What a worker does with each trace."""
         question = None if self.report is None else self._report_question()
         if self.problems:
-            through = None if self.event is None else partial(ask_through, selector=self.event, filters=self.filters)
-            questions = tuple(q for q in (question, through) if q is not None)
-            return partial(rows_of_problems, questions=questions, opening=self.opening)
+            asked_of: list[Any] = [] if question is None else [question]
+            if self.event is not None:
+                asked_of.append(partial(worker_rows.ask_through, selector=self.event, filters=self.filters))
+            return partial(worker_rows.rows_of_problems, questions=tuple(asked_of), opening=self.opening)
         if self.findings:
             rules = tuple(self.parameters.get("rules", ()))
             rules_of(rules)
             findings = partial(findings_of, rules=rules, window=self._window())
-            return partial(answer_rows, question=findings, table=None, opening=self.opening)
+            return partial(worker_rows.answer_rows, question=findings, table=None, opening=self.opening)
         if question is not None:
-            return partial(answer_rows, question=question, table=self.table, opening=self.opening)
+            return partial(worker_rows.answer_rows, question=question, table=self.table, opening=self.opening)
         assert self.event is not None
         named = tuple(field["name"] for field in schema["fields"] if field["name"] != TRACE)
         try:
@@ -282,7 +270,7 @@ class _Asked:
         except UnknownEventError:
             columns = None
         return partial(
-            event_rows,
+            worker_rows.event_rows,
             selector=self.event,
             columns=columns,
             enum_names=self.enum_names,
@@ -292,7 +280,7 @@ class _Asked:
 
     def _report_question(self) -> AskReport:
         declared = find_report(str(self.report))
-        kept = () if self.problems or self.table in SUMMARIES else (str(self.table),)
+        kept = () if self.problems or self.table in worker_rows.SUMMARIES else (str(self.table),)
         return AskReport(declared.name, declared.parameters(**self.parameters), self._window(), kept)
 
     def _window(self) -> WindowOptions:
@@ -335,10 +323,10 @@ def _moment(text: str) -> int | str:
 class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
     """Plans one partition for each large trace and for several small ones, and reads them on workers."""
 
-    def __init__(self, asked_for: _Asked, schema: SparkSchema) -> None:
+    def __init__(self, asked_for: _Asked, schema: worker_rows.SparkSchema) -> None:
         self._asked, self._schema = asked_for, schema
         self._filters: tuple[object, ...] = ()
-        arrow_target(fields_of(schema))
+        worker_rows.arrow_target(worker_rows.fields_of(schema))
         # Here already, for names that do not exist: a worker's errors would be tried again.
         self._rows = asked_for.rows(schema, ())
 

@@ -18,20 +18,7 @@ from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import Stretches, grouped, heaviest
-from clrevents.analysis.shared.events.event_spans import (
-    CONTENDED,
-    CONTENTION_COLUMNS,
-    ENTERED,
-    TASK_BEGIN,
-    TASK_END,
-    VERSION_EVENTS,
-    ContentionSpans,
-    WaitSpans,
-    longest_first,
-    task_wait_spans,
-    versions_of,
-    wait_spans,
-)
+from clrevents.analysis.shared.events import event_spans
 from clrevents.analysis.shared.events.gc_suspensions import StopFeed, ThreadStops
 from clrevents.analysis.shared.samples.leaf_states import (
     MAIN,
@@ -153,9 +140,9 @@ class WaitFinder:
     def __init__(
         self,
         context: Context,
-        locks: ContentionSpans,
-        handles: WaitSpans,
-        tasks: WaitSpans,
+        locks: event_spans.ContentionSpans,
+        handles: event_spans.WaitSpans,
+        tasks: event_spans.WaitSpans,
         runs: SampleRuns,
         away: Switches,
         stops: ThreadStops,
@@ -229,7 +216,7 @@ class WaitFinder:
             wait.kind, wait.task_id = "task", task
         return task_waits
 
-    def _event_waits(self, spans: WaitSpans, first: int) -> list[KnownWait]:
+    def _event_waits(self, spans: event_spans.WaitSpans, first: int) -> list[KnownWait]:
         """Waits of one kind of event; their stacks are named from this place on."""
         begun, ended, open_ = spans.begun.tolist(), spans.ended.tolist(), spans.open.tolist()
         unended = spans.unended.tolist()
@@ -425,17 +412,17 @@ WAIT_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _WAITING: Final = "runtime/WaitHandleWaitStart"
 _SIGNALED: Final = "runtime/WaitHandleWaitStop"
 _KEPT: Final = {
-    **CONTENTION_COLUMNS,
+    **event_spans.CONTENTION_COLUMNS,
     _WAITING: (*WAIT_HEADERS, "ClrInstanceID", "WaitSource"),
     _SIGNALED: (*WAIT_HEADERS, "ClrInstanceID"),
-    TASK_BEGIN: (*WAIT_HEADERS, "TaskID", "Behavior"),
-    TASK_END: (*WAIT_HEADERS, "TaskID"),
+    event_spans.TASK_BEGIN: (*WAIT_HEADERS, "TaskID", "Behavior"),
+    event_spans.TASK_END: (*WAIT_HEADERS, "TaskID"),
     **THREAD_COLUMNS,
 }
 WAIT_EVENTS: Final = tuple(_KEPT)
 HIDDEN: Final = "samples of this runtime may hide waits, such as Thread.Sleep"
 """Why sums are lower bounds then, and 0 is unknown."""
-WAIT_SELECTORS: Final = (*WAIT_EVENTS, *SAMPLER_EVENTS, *VERSION_EVENTS)
+WAIT_SELECTORS: Final = (*WAIT_EVENTS, *SAMPLER_EVENTS, *event_spans.VERSION_EVENTS)
 
 
 @frozen(eq=False)
@@ -470,7 +457,7 @@ class WaitFeed:
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
-        self.versions |= versions_of(chunk.events)
+        self.versions |= event_spans.versions_of(chunk.events)
         keep_samples(self._runs, chunk.events)
         self._switches.take(chunk)
         self._stops.take(chunk)
@@ -483,9 +470,13 @@ class WaitFeed:
         threads = ThreadEnds(events, runs)
         finder = WaitFinder(
             context,
-            ContentionSpans.of(events[CONTENDED], events[ENTERED], context, threads),
-            wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")).in_trace(context, threads),
-            task_wait_spans(events[TASK_BEGIN], events[TASK_END], context, threads),
+            event_spans.ContentionSpans.of(
+                events[event_spans.CONTENDED], events[event_spans.ENTERED], context, threads
+            ),
+            event_spans.wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")).in_trace(
+                context, threads
+            ),
+            event_spans.task_wait_spans(events[event_spans.TASK_BEGIN], events[event_spans.TASK_END], context, threads),
             runs,
             self._switches.finish(context),
             self._stops.finish(context),
@@ -655,7 +646,7 @@ class WaitTables:
             )
             for (kind, evidence), waits in grouped(self._counted, lambda wait: (wait.kind, wait.evidence)).items()
         ]
-        return self._context.summed(WaitKind, longest_first(rows))
+        return self._context.summed(WaitKind, event_spans.longest_first(rows))
 
     def methods(self) -> ReportTable[BlockingMethod]:
         """By the blocking method, idle ones last."""
@@ -678,7 +669,7 @@ class WaitTables:
                     stack_id=waits[0].stack_id,
                 )
             )
-        rows = longest_first(rows)
+        rows = event_spans.longest_first(rows)
         rows.sort(key=lambda row: row.kind == IDLE)
         return self._context.summed(BlockingMethod, rows)
 
@@ -694,7 +685,7 @@ class WaitTables:
                     method=heaviest((wait.method, self._part(wait)) for wait in waits),
                 )
             )
-        rows = longest_first(rows)
+        rows = event_spans.longest_first(rows)
         return self._context.table(BlockedThread, rows, [self._context.touched(row.thread_id) for row in rows])
 
     def sync_over_async(self) -> str | None:
