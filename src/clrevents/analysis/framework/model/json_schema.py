@@ -5,17 +5,20 @@ Keys may be added later, so a schema does not forbid unknown ones.
 
 from __future__ import annotations
 
-from typing import Any, Final
+import typing
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import attrs
 
 from clrevents.analysis.framework.model.declaration import AnyReport, parameters_of
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
 from clrevents.analysis.framework.vocabulary.cells import Cell, ColumnDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import columns_of
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
-_TYPES: Final = {int: "integer", float: "number", str: "string", bool: "boolean"}
-_INTEGER: Final = {"type": "integer"}
-_TEXT: Final = {"type": "string"}
+_TYPES: Final = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
 
 
 def report_schema(declared: AnyReport) -> dict[str, object]:
@@ -30,8 +33,8 @@ def report_schema(declared: AnyReport) -> dict[str, object]:
             {
                 "schema": {"const": f"clrevents.{declared.name}/1"},
                 "question": _question(declared),
-                "coverage": {"enum": ["full", "partial", "none"]},
-                "notes": {"type": "array", "items": _note()},
+                "coverage": _value(Coverage),
+                "notes": {"type": "array", "items": _value(Note)},
                 "facts": row_schema(declared.answer.facts_class()),
                 "metrics": _object({m.name: _metric(m.description, m.unit) for m in declared.metrics}),
                 "tables": _object(
@@ -41,7 +44,7 @@ def report_schema(declared: AnyReport) -> dict[str, object]:
                     },
                     optional=[t.name for t in tables if t.bulk],
                 ),
-                "rows": _object({t.name: _INTEGER for t in tables}),
+                "rows": _object({t.name: _value(int) for t in tables}),
             }
         ),
     }
@@ -65,23 +68,7 @@ def _meaning(cell: Cell) -> str:
 
 
 def _metric(description: str, unit: str) -> dict[str, object]:
-    number = {"type": ["integer", "number", "null"]}
-    return {
-        "description": f"{description} ({unit})",
-        **_object(
-            {
-                "value": number,
-                "unit": {"const": unit},
-                "better": {"enum": ["less", "more", "neither"]},
-                "merge": {"enum": ["sum", "max", "min", "none"]},
-                "low": number,
-                "high": number,
-                "evidence": {"enum": ["event", "sample", "counted", "inferred"]},
-                "reason": _nullable("string"),
-                "unseen": number,
-            }
-        ),
-    }
+    return {"description": f"{description} ({unit})", **_fields(Metric, unit={"const": unit})}
 
 
 def _question(declared: AnyReport) -> dict[str, object]:
@@ -89,45 +76,27 @@ def _question(declared: AnyReport) -> dict[str, object]:
     for p in parameters_of(declared.parameters):
         types = [_TYPES[p.type], "null"] if p.default is None else _TYPES[p.type]
         parameters[p.name] = {"type": types, "description": p.description}
-    return _object(
-        {
-            "report": {"const": declared.name},
-            "text": _TEXT,
-            "parameters": _object(parameters),
-            "window": _object({"start_ns": _nullable("integer"), "end_ns": _nullable("integer")}),
-            "process_id": _nullable("integer"),
-            "processes": {"type": "array", "items": _nullable("integer")},
-            "trace": _object(
-                {
-                    "path": _nullable("string"),
-                    "format": _TEXT,
-                    "format_version": _INTEGER,
-                    "start": _nullable("string"),
-                    "process_id": _nullable("integer"),
-                    "duration_ns": _nullable("integer"),
-                }
-            ),
-            "clrevents": _TEXT,
-        }
-    )
+    return _fields(Question, report={"const": declared.name}, parameters=_object(parameters))
 
 
-def _note() -> dict[str, object]:
-    return _object(
-        {
-            "id": _TEXT,
-            "severity": {"enum": ["info", "warning", "error"]},
-            "message": _TEXT,
-            "touches": {"type": "array", "items": _TEXT},
-            "numbers": {"type": "object", "additionalProperties": {"type": "number"}},
-            "remedy": _nullable("string"),
-            "record": _nullable("string"),
-        }
-    )
+def _value(hint: Any) -> dict[str, object]:
+    """The schema of a value of this type."""
+    inner, origin = typing.get_args(hint), typing.get_origin(hint)
+    if attrs.has(hint):
+        return _fields(hint)
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin is tuple:
+        return {"type": "array", "items": _value(inner[0])}
+    if origin is Mapping:
+        return {"type": "object", "additionalProperties": {"type": "number"}}
+    return {"type": [_TYPES[one] for one in inner] if inner else _TYPES[hint]}
 
 
-def _nullable(kind: str) -> dict[str, object]:
-    return {"type": [kind, "null"]}
+def _fields(value_class: type[Any], **known: dict[str, object]) -> dict[str, object]:
+    """The schema of one of the small values of every answer; of some fields more is known than their type."""
+    hints = typing.get_type_hints(value_class)
+    return _object({f.name: known.get(f.name) or _value(hints[f.name]) for f in attrs.fields(value_class)})
 
 
 def _object(properties: dict[str, object], optional: list[str] | None = None) -> dict[str, object]:
