@@ -30,38 +30,22 @@ from clrevents.table.arrow import arrow_type
 from clrevents.table.table import Table, TableField, needed, row_table
 from clrevents.trace import Trace
 
-_UNSIGNED_64: Final = "decimal(20,0)"
-_WORDS: Final[Mapping[str, str]] = {
+_NAMES: Final[Mapping[str, str]] = {
     "bool": "boolean",
-    "int8": "tinyint",
-    "uint8": "smallint",
-    "int16": "smallint",
-    "uint16": "int",
-    "int32": "int",
-    "uint32": "bigint",
-    "int64": "bigint",
-    "uint64": _UNSIGNED_64,
+    "int8": "byte",
+    "int16": "short",
+    "int32": "integer",
+    "int64": "long",
+    "uint64": "decimal(20,0)",
     "float32": "float",
     "float64": "double",
     "string": "string",
     "binary": "binary",
     "timestamp": "timestamp",
 }
-"""A column's type → Spark's, as a schema in words has it."""
-_KINDS: Final[Mapping[str, str]] = {
-    "boolean": "bool",
-    "byte": "int8",
-    "short": "int16",
-    "integer": "int32",
-    "long": "int64",
-    _UNSIGNED_64: "uint64",
-    "float": "float32",
-    "double": "float64",
-    "string": "string",
-    "binary": "binary",
-    "timestamp": "timestamp",
-}
-"""Spark's type, as a schema in JSON has it → the column's type that has the same values."""
+"""A column's type → Spark's, which has the same values, as schemas in words and in JSON name it."""
+_WIDER: Final = {"uint8": "int16", "uint16": "int32", "uint32": "int64"}
+_KINDS: Final = {name: kind for kind, name in _NAMES.items()}
 
 
 def in_words(fields: Sequence[TableField]) -> str:
@@ -75,7 +59,7 @@ def _word(type: ColumnType) -> str:
     if type.kind == "struct":
         inner = ", ".join(f"{_quoted(n)}: {_word(c)}" for n, c in zip(type.names, type.children, strict=True))
         return f"struct<{inner}>"
-    return _WORDS[type.kind]
+    return _NAMES[_WIDER.get(type.kind, type.kind)]
 
 
 def _quoted(name: str) -> str:
