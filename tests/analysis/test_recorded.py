@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import attrs
-import numpy as np
 import pytest
 
 import clrevents
-from clrevents.analysis.framework.recording.recorded import (
-    Recorded,
-    RecordedProvider,
-    SeenEvents,
-    recorded,
-)
+from clrevents.analysis.framework.recording.recorded import RecordedProvider, proves, recorded
 from clrevents.events import GCReason, GCStart_V2, GCType, RuntimeKeyword
-from clrevents.schema.registry import RUNTIME, SAMPLE
+from clrevents.schema.registry import RUNTIME, SAMPLE, provider_name
 from clrevents.testing.builder import TraceBuilder
-from clrevents.trace import passes_of
 from project_files import fixture, fixtures
 
 SESSION = 0xF << 44
@@ -31,22 +23,10 @@ GC, JIT, LOADER, NGEN = (
 STARTED = GCStart_V2(1, 0, GCReason(0), GCType(0), 0, 0)
 
 
-@attrs.frozen
-class Row:
-    provider: str
-    keywords: int
-    level: int
-
-
-@attrs.frozen
-class Kind:
-    row: Row
-    undefined: bool = False
-
-
-def of(*kinds: tuple[str, int, int, int]) -> Recorded:
-    """Provider, keywords, level and number of events of each kind."""
-    return Recorded.of((Kind(Row(provider, keywords, level)), count) for provider, keywords, level, count in kinds)
+def shown(providers: tuple[RecordedProvider, ...], provider: str, keywords: int, level: int) -> bool:
+    """Whether an event of a provider proves that it was recorded so."""
+    own = [one for one in providers if one.provider == provider_name(provider)]
+    return any(proves(*seen, keywords, level) for one in own for seen, events in one.seen.items() if events)
 
 
 @EACH
@@ -58,10 +38,8 @@ def test_as_each_events_header_says(path: Path) -> None:
         for provider, keywords, level in zip(*(headers[name] for name in headers.columns), strict=True):
             counts[provider, int(keywords) & ~SESSION, int(level)] += 1
         found = recorded(trace)
-    seen = {(p.provider, s.keywords, s.level): s.events for p in found.providers for s in p.seen}
-    assert seen == counts
-    assert found.events == counts.total()
-    for provider in found.providers:
+    assert {(p.provider, *seen): events for p in found for seen, events in p.seen.items() if events} == counts
+    for provider in found:
         mine = {key: n for key, n in counts.items() if key[0] == provider.provider}
         assert provider.events == sum(mine.values())
         assert provider.level == max(level for _, _, level in mine)
@@ -97,25 +75,14 @@ def test_as_each_events_header_says(path: Path) -> None:
 )
 def test_what_a_real_trace_proves(provider: str, keywords: int, level: int, proved: bool) -> None:
     with clrevents.open(fixture("net10-method-interop")) as trace:
-        assert recorded(trace).proves(provider, keywords, level) is proved
+        assert shown(recorded(trace), provider, keywords, level) is proved
 
 
 def test_an_event_without_keywords_proves_none() -> None:
-    found = of((SAMPLE, 0, 4, 10))
-    assert found.proves("sample", 0, 4)
-    assert not found.proves("sample", 1, 4)
-    assert found.providers == (RecordedProvider(SAMPLE, 10, 4, (SeenEvents(0, 4, 10),)),)
-    assert found.providers[0].keywords == ()
-
-
-def test_from_rows_as_they_arrive() -> None:
-    """Batch by batch, as a live stream has them: the same as of the whole."""
-    with clrevents.open(fixture("net8-sample")) as trace:
-        kinds = []
-        for rows in passes_of(trace).event_rows(decode=False):
-            counts = np.bincount(rows.kind_indexes, minlength=len(rows.kinds)).tolist()
-            kinds += [(kind, count) for kind, count in zip(rows.kinds, counts, strict=True) if count]
-        assert Recorded.of(kinds) == recorded(trace)
+    found = (RecordedProvider(SAMPLE, {(0, 4): 10}),)
+    assert shown(found, "sample", 0, 4)
+    assert not shown(found, "sample", 1, 4)
+    assert (found[0].events, found[0].level, found[0].keywords) == (10, 4, ())
 
 
 def test_what_stands_before_the_damage() -> None:
@@ -123,5 +90,5 @@ def test_what_stands_before_the_damage() -> None:
     with clrevents.open(builder.damage(lambda data: data[:-200]).build()) as trace:
         with pytest.warns(clrevents.TraceWarning, match="damaged"):
             found = recorded(trace)
-        assert [p.provider for p in found.providers] == [RUNTIME]
-        assert found.proves("runtime", GC, 4)
+        assert [p.provider for p in found] == [RUNTIME]
+        assert shown(found, "runtime", GC, 4)

@@ -290,7 +290,7 @@ def about(trace: Trace, *, every: bool = True, raising: bool = True) -> TraceAbo
         **_sampler_metrics(sampler),
         **(_stack_metrics(trace) if every else dict.fromkeys(("stacks", "stacks_cut"), _UNASKED)),
     }
-    providers = recorded(trace).providers
+    providers = recorded(trace)
     common = {**common_parts(trace, TraceAbout.name, QUESTION, trust), "facts": facts, "metrics": metrics}
     return TraceAbout(
         **common,

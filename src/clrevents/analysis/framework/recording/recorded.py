@@ -10,9 +10,11 @@ what several questions need. Touches no payload.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from typing import Final, Literal, Protocol, TypeAlias
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from functools import reduce
+from operator import or_
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
@@ -113,35 +115,6 @@ _ALL: Final = (1 << 64) - 1 & ~SESSION_BITS
 """The keywords of event sources' self-descriptions: these events come with any keyword."""
 
 
-class Description(Protocol):
-    """What an event description says about its events."""
-
-    @property
-    def provider(self) -> str: ...
-    @property
-    def keywords(self) -> int: ...
-    @property
-    def level(self) -> int: ...
-
-
-class DescribedKind(Protocol):
-    """A kind of event, as `DecodedRows` has them (and `HeaderScan`)."""
-
-    @property
-    def row(self) -> Description: ...
-    @property
-    def undefined(self) -> bool: ...
-
-
-@frozen
-class SeenEvents:
-    """The `events` of one provider with the same `keywords` (without the session's bits) and the same `level`."""
-
-    keywords: int
-    level: int
-    events: int
-
-
 @frozen
 class SeenKeyword:
     """One keyword bit of a provider's events, and its `name`, in hex if it has none.
@@ -159,89 +132,34 @@ class SeenKeyword:
 
 @frozen
 class RecordedProvider:
-    """What a trace has of one provider.
-
-    `seen` lists its keywords and levels, lowest first; `level` is the highest of an event that occurred, None if the
-    trace only describes events.
-    """
+    """What a trace has of one provider: `seen` are its numbers of events by keywords, without the session's bits, and
+    level; 0 of what is only described."""
 
     provider: str
-    events: int
-    level: int | None
-    seen: tuple[SeenEvents, ...]
-
-    @property
-    def proved(self) -> int:
-        """Keywords that were on."""
-        return _union(s.keywords for s in self._telling() if _single(s.keywords))
-
-    @property
-    def possible(self) -> int:
-        """Keywords that may have been on: events have them, but always together with others."""
-        return _union(s.keywords for s in self._telling()) & ~self.proved
-
-    @property
-    def keywords(self) -> tuple[SeenKeyword, ...]:
-        """All keywords, proved or possible, lowest first."""
-        proved, mask = self.proved, self.proved | self.possible
-        bits = [1 << place for place in range(mask.bit_length()) if mask >> place & 1]
-        return tuple(
-            SeenKeyword(
-                bit,
-                name,
-                bool(proved & bit),
-                max((s.level for s in self._telling() if s.keywords == bit), default=None),
-                sum(s.events for s in self._telling() if s.keywords & bit),
-            )
-            for bit, name in zip(bits, keyword_names(self.provider, mask), strict=True)
-        )
-
-    def proves(self, keywords: int, level: int) -> bool:
-        """As `Recorded.proves`, of this provider."""
-        return any(proves(s.keywords, s.level, keywords, level) for s in self._telling())
-
-    def _telling(self) -> Iterator[SeenEvents]:
-        """Events that occurred and say something about keywords."""
-        return (seen for seen in self.seen if seen.events and seen.keywords != _ALL)
-
-
-@frozen
-class Recorded:
-    """What a trace shows about the session that recorded it: its providers, most events first."""
-
-    providers: tuple[RecordedProvider, ...] = ()
-
-    @classmethod
-    def of(cls, kinds: Iterable[tuple[DescribedKind, int]]) -> Recorded:
-        """From kinds of events and how many of each occurred; a kind may come several times, as from batches.
-
-        0 means that a kind is only described. Kinds without a description are left out.
-        """
-        counts: defaultdict[str, defaultdict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
-        for kind, count in kinds:
-            if not kind.undefined:
-                counts[kind.row.provider][kind.row.keywords & _ALL, kind.row.level] += count
-        return cls(tuple(sorted((_provider(*item) for item in counts.items()), key=lambda p: (-p.events, p.provider))))
+    seen: Mapping[tuple[int, int], int]
 
     @property
     def events(self) -> int:
-        """The events of all providers."""
-        return sum(provider.events for provider in self.providers)
+        """How many there are in all."""
+        return sum(self.seen.values())
 
-    def provider(self, name: str) -> RecordedProvider | None:
-        """One provider, by its full or short name; None if the trace has nothing from it."""
-        full = provider_name(name)
-        return next((provider for provider in self.providers if provider.provider == full), None)
+    @property
+    def level(self) -> int | None:
+        """The highest of an event that occurred; None if none did."""
+        return max((level for (_, level), events in self.seen.items() if events), default=None)
 
-    def proves(self, provider: str, keywords: int, level: int) -> bool:
-        """Whether an event proves that the session had one of `keywords` of this provider, at `level` or above.
-
-        The event has keywords, all of them are among `keywords`, and its own level is at least `level`: one of level 4
-        does not prove level 5. Ask for one keyword to be sure of that one. With `keywords` 0, the event must have none
-        either: .NET Core 3.1 can leave those out while others come. False means "unknown", never "was not recorded".
-        """
-        provider_counts = self.provider(provider)
-        return provider_counts is not None and provider_counts.proves(keywords, level)
+    @property
+    def keywords(self) -> tuple[SeenKeyword, ...]:
+        """All keywords, proved or possible, lowest first, by events that say something about keywords."""
+        telling = [(*seen, events) for seen, events in self.seen.items() if events and seen[0] != _ALL]
+        mask = reduce(or_, (keywords for keywords, _, _ in telling), 0)
+        bits = [1 << place for place in range(mask.bit_length()) if mask >> place & 1]
+        found = []
+        for bit, name in zip(bits, keyword_names(self.provider, mask), strict=True):
+            alone = [level for keywords, level, _ in telling if keywords == bit]
+            events = sum(events for keywords, _, events in telling if keywords & bit)
+            found.append(SeenKeyword(bit, name, bool(alone), max(alone, default=None), events))
+        return tuple(found)
 
 
 def proves(seen: int, seen_level: int, keywords: int, level: int) -> bool:
@@ -250,27 +168,16 @@ def proves(seen: int, seen_level: int, keywords: int, level: int) -> bool:
     return seen_level >= level and not bits & ~wanted and bool(bits) == bool(wanted)
 
 
-def recorded(trace: Trace) -> Recorded:
-    """What the trace's cached scan of all headers shows; for a damaged trace, up to the damage."""
+def recorded(trace: Trace) -> tuple[RecordedProvider, ...]:
+    """What the cached scan of all headers shows of each provider, most events first; of a damaged trace, up to the
+    damage."""
     scan = passes_of(trace).scan(raising=False)
-    return Recorded.of(zip(scan.kinds, scan.kind_counts, strict=True))
-
-
-def _provider(name: str, counts: dict[tuple[int, int], int]) -> RecordedProvider:
-    seen = tuple(SeenEvents(keywords, level, n) for (keywords, level), n in sorted(counts.items()))
-    level = max((s.level for s in seen if s.events), default=None)
-    return RecordedProvider(name, sum(counts.values()), level, seen)
-
-
-def _single(mask: int) -> bool:
-    return mask != 0 and mask & (mask - 1) == 0
-
-
-def _union(masks: Iterable[int]) -> int:
-    mask_union = 0
-    for mask in masks:
-        mask_union |= mask
-    return mask_union
+    counts: defaultdict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
+    for kind, count in zip(scan.kinds, scan.kind_counts, strict=True):
+        if not kind.undefined:
+            counts[kind.row.provider][kind.row.keywords & _ALL, kind.row.level] += count
+    providers = (RecordedProvider(name, seen) for name, seen in counts.items())
+    return tuple(sorted(providers, key=lambda one: (-one.events, one.provider)))
 
 
 RecordingKind: TypeAlias = Literal["program", "linux", "heap", "counters", "rundown", "empty"]
