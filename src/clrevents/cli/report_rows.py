@@ -108,7 +108,7 @@ def say_not_recorded(name: str, lacking: Mapping[str, str | None], who: str) -> 
     if lacking:
         whats = ", ".join(message.partition(": ")[2] for message in lacking)
         text = f"not recorded{who}: {whats}; to record it: clrevents collect --for {name}, or"
-        say(text, str(merged_lines(filter(None, lacking.values()))))
+        say(text, merged_lines(filter(None, lacking.values())))
 
 
 def first_rows(rows: ReportTable[object], limit: int, sort: str | None) -> ReportTable[object]:

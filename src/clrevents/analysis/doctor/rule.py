@@ -246,7 +246,7 @@ class Case:
     def record(self, reports: Iterable[str]) -> str:
         """What to record so that nothing of this is missing."""
         notes = (note for report in reports for note in self._lacks(report))
-        return str(merged_lines(note.record for note in notes if note.record))
+        return merged_lines(note.record for note in notes if note.record)
 
 
 WINDOW: Final = "window"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, duration_text, missing_stacks
-from clrevents.analysis.framework.recording.recorded import ProviderNeed, proves, record_line
+from clrevents.analysis.framework.recording.recorded import proves, record_line
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Coverage, JoinedRun, Note, TimeWindow
 from clrevents.analysis.gathering.groups import Array, Ints, Mask, groups, near_ns
 from clrevents.schema.registry import ASYNC, OWN, RUNTIME, provider_name
@@ -273,7 +273,7 @@ def _lacking(need: Need, kinds: SeenKinds) -> str:
 def record_needs(needs: Iterable[Need]) -> str:
     """What `dotnet-trace collect --providers` takes to record all of these."""
     wanted = (need for need in needs if not need.by_machine)
-    return str(record_line(ProviderNeed(need.provider, need.keywords, need.level, need.argument) for need in wanted))
+    return record_line((need.provider, need.keywords, need.level, need.argument) for need in wanted)
 
 
 @frozen

@@ -9,106 +9,42 @@ what several questions need. Touches no payload.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import reduce
 from operator import or_
 from typing import Final, Literal, TypeAlias
 
-import attrs
-
 from clrevents._util.value_classes import frozen
 from clrevents.schema.keywords import SESSION_BITS, keyword_names
 from clrevents.schema.registry import RUNDOWN, RUNTIME, provider_name
 from clrevents.trace import Trace, passes_of
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_.+-]+")
-_ARGUMENT: Final = re.compile(r"|[A-Za-z0-9_.+-]+=[A-Za-z0-9_.+-]+")
-_MOST_KEYWORDS: Final = (1 << 64) - 1
-_MOST_LEVEL: Final = 5
 
+def record_line(needs: Iterable[tuple[str, int, int, str]]) -> str:
+    """What `dotnet-trace collect --providers` takes for one session for all needs: for each provider, the keywords of
+    all of them and the highest level, in the order in which they were first needed; empty when nothing is.
 
-def _full_name(provider: str) -> str:
-    name = provider_name(provider)
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"{provider!r} cannot be a provider name in a list of providers")
-    return name
-
-
-def _keywords(keywords: int) -> int:
-    if not 0 <= keywords <= _MOST_KEYWORDS:
-        raise ValueError(f"keywords must be 64 bits, not {keywords!r}")
-    return int(keywords)
-
-
-def _level(level: int) -> int:
-    if not 0 <= level <= _MOST_LEVEL:
-        raise ValueError(f"a level must be 0 to {_MOST_LEVEL}, not {level!r}")
-    return int(level)
-
-
-def _argument(argument: str) -> str:
-    if not _ARGUMENT.fullmatch(argument):
-        raise ValueError(f"{argument!r} cannot be a provider argument in a list of providers")
-    return argument
-
-
-@frozen
-class ProviderNeed:
-    """One provider with all `keywords` at once, up to `level` (4 informational, 5 verbose).
-
-    `provider` may be a short name (`runtime`) and becomes the full one. Without keywords, it requests the events that
-    have none. `argument` is one that the provider takes, `NAME=VALUE`. `str` gives `NAME:0xKEYWORDS:LEVEL`, followed by
-    `:ARGUMENT` if there is one. ValueError for a name with characters other than letters, digits and `_.+-` (in an
-    argument, on both sides of `=`), for more than 64 bits, and for a level outside 0 to 5.
+    A need is a provider by its full or short name, keywords (0 for events that have none), a level, and an argument
+    that the provider takes, `NAME=VALUE`, or nothing. Raises ValueError if two give one provider different arguments.
     """
-
-    provider: str = attrs.field(converter=_full_name)
-    keywords: int = attrs.field(default=0, converter=_keywords)
-    level: int = attrs.field(default=4, converter=_level)
-    argument: str = attrs.field(default="", converter=_argument)
-
-    def __str__(self) -> str:
-        return f"{self.provider}:{self.keywords:#x}:{self.level}{self.argument and f':{self.argument}'}"
-
-
-@frozen
-class RecordLine:
-    """Providers, each once, in the order in which they were first needed.
-
-    `str` gives the argument of `--providers`: empty when nothing is needed.
-    """
-
-    providers: tuple[ProviderNeed, ...] = ()
-
-    def __str__(self) -> str:
-        return ",".join(map(str, self.providers))
-
-    def __bool__(self) -> bool:
-        return bool(self.providers)
+    merged: dict[str, tuple[int, int, str]] = {}
+    for provider, keywords, level, argument in needs:
+        name = provider_name(provider)
+        before, highest, known = merged.get(name, (0, 0, ""))
+        if known and argument and known != argument:
+            raise ValueError(f"{name} cannot have both {known} and {argument}")
+        merged[name] = before | int(keywords), max(highest, level), known or argument
+    return ",".join(
+        f"{name}:{keywords:#x}:{level}{argument and f':{argument}'}"
+        for name, (keywords, level, argument) in merged.items()
+    )
 
 
-def record_line(needs: Iterable[ProviderNeed]) -> RecordLine:
-    """One session for all needs: for each provider, the keywords of all of them and the highest level.
-
-    Raises ValueError if two needs give one provider different arguments.
-    """
-    merged: dict[str, ProviderNeed] = {}
-    for need in needs:
-        old = merged.get(need.provider, need)
-        if old.argument and need.argument and old.argument != need.argument:
-            raise ValueError(f"{need.provider} cannot have both {old.argument} and {need.argument}")
-        keywords, level = old.keywords | need.keywords, max(old.level, need.level)
-        both = ProviderNeed(need.provider, keywords, level, old.argument or need.argument)
-        merged[need.provider] = both
-    return RecordLine(tuple(merged.values()))
-
-
-def merged_lines(lines: Iterable[str]) -> RecordLine:
-    """One session for all that these lines record, which are as `RecordLine` writes them."""
+def merged_lines(lines: Iterable[str]) -> str:
+    """One session for all that these lines of `record_line` record."""
     providers = (provider.split(":") for line in lines for provider in line.split(","))
-    return record_line(ProviderNeed(name, int(bits, 16), int(level), *more) for name, bits, level, *more in providers)
+    return record_line((name, int(bits, 16), int(level), "".join(more)) for name, bits, level, *more in providers)
 
 
 _ALL: Final = (1 << 64) - 1 & ~SESSION_BITS

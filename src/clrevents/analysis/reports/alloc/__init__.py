@@ -17,7 +17,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import MY_CODE, RAW, ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.recording.recorded import ProviderNeed, record_line
+from clrevents.analysis.framework.recording.recorded import record_line
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Evidence, Metric, Note, count_of, size_of
@@ -527,7 +527,7 @@ def _notes(
         text = f"{counted(nameless, 'event has', 'events have')} a type whose name was not recorded"
         notes.append(Note("unnamed-types", "info", text, ("type",), {"events": nameless}, tables.advice))
     if nameless and source == "objects":
-        line = str(record_line([ProviderNeed(RUNTIME, 0x280000, 4)]))
+        line = record_line([(RUNTIME, 0x280000, 4, "")])
         text = f"{counted(nameless, 'object has', 'objects have')} a type whose name was not recorded"
         numbers = {"events": nameless}
         notes.append(Note("unnamed-types", "warning", text, ("type",), numbers, "record type names, too", line))
