@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from clrevents._util.fitting import shortened, wrapped
 from clrevents._util.words import counted, markdown_text, safe, share_text, unknown
@@ -20,16 +20,6 @@ LINES, COLUMNS = 25, 100
 """Of a repr."""
 MOST: Final = 10
 """How many findings are shown."""
-
-
-class Concluded(Protocol):
-    """What texts need of a diagnosis."""
-
-    @property
-    def findings(self) -> Iterable[Any]: ...
-
-    @property
-    def facts(self) -> Any: ...
 
 
 def impact_text(one: Any) -> str:
@@ -47,7 +37,7 @@ def culprit_text(one: Any) -> str:
     return one.culprit or (f"unknown, because {one.nameless}" if one.nameless else "")
 
 
-def headline(diagnosis: Concluded) -> str:
+def headline(diagnosis: Diagnosis) -> str:
     """How many things are wrong, and how much of the rest is known."""
     states = [one.state for one in diagnosis.findings]
     number = states.count("found")
@@ -58,7 +48,7 @@ def headline(diagnosis: Concluded) -> str:
     return f"{first}; {rest}"
 
 
-def diagnosis_lines(diagnosis: Concluded, width: int | None, most: int = MOST) -> list[str]:
+def diagnosis_lines(diagnosis: Diagnosis, width: int | None, most: int = MOST) -> list[str]:
     """The findings, worst first, each with what it costs, who is behind it, what to do and where to look."""
     lines = [*opening_lines(diagnosis.facts, width), headline(diagnosis)]
     wrong = [one for one in diagnosis.findings if one.state == "found"]
@@ -95,7 +85,7 @@ def _families(rules: Iterable[str]) -> Iterator[str]:
         yield f"{family}.* ({1 + len(more)})" if more else first
 
 
-def short_lines(diagnosis: Concluded) -> list[str]:
+def short_lines(diagnosis: Diagnosis) -> list[str]:
     """The findings, a line each: a repr."""
     lines = [f"<doctor: {headline(diagnosis)}>"]
     for one in diagnosis.findings:
@@ -105,7 +95,7 @@ def short_lines(diagnosis: Concluded) -> list[str]:
     return [shortened(safe(line), COLUMNS) for line in lines[:LINES]]
 
 
-def unknown_lines(diagnosis: Concluded, width: int | None) -> list[str]:
+def unknown_lines(diagnosis: Diagnosis, width: int | None) -> list[str]:
     """Which rules cannot tell, and why, those with the same reason together."""
     by_reason: dict[str, list[str]] = {}
     for one in diagnosis.findings:
@@ -123,7 +113,7 @@ def _parts(one: Any) -> Iterator[str]:
     yield f"do: {one.advice}"
 
 
-def detail_lines(diagnosis: Concluded, width: int | None) -> list[str]:
+def detail_lines(diagnosis: Diagnosis, width: int | None) -> list[str]:
     """Everything about each finding, for who asks for a few rules."""
     lines: list[str] = []
     for one in diagnosis.findings:
@@ -147,7 +137,7 @@ def detail_lines(diagnosis: Concluded, width: int | None) -> list[str]:
     return lines
 
 
-def diagnosis_markdown(diagnosis: Concluded) -> Iterator[str]:
+def diagnosis_markdown(diagnosis: Diagnosis) -> Iterator[str]:
     """A table of findings, and what each of them means."""
     yield f"**{markdown_text(headline(diagnosis))}**"
     wrong = [one for one in diagnosis.findings if one.state == "found"]

@@ -127,17 +127,7 @@ def row(
     tree: TreeShape | None = None,
 ) -> Callable[[C], C]: ...
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
-def row(
-    cls: C | None = None,
-    /,
-    *,
-    span: tuple[str, str] | None = None,
-    at: str | None = None,
-    since: str | None = None,
-    threads: tuple[str, ...] = (),
-    text: str | None = None,
-    tree: TreeShape | None = None,
-) -> Any:
+def row(cls: C | None = None, /, **shape: Any) -> Any:
     """Make a frozen class of rows, or of facts. The columns are checked by `columns_of`.
 
     A class that extends a row class inherits its shape, unless it declares its own.
@@ -146,9 +136,8 @@ def row(
     def make(body: C) -> C:
         cls = frozen(kw_only=True)(body)
         cls._repr_html_ = _row_html
-        shape = RowShape(span, at, since, threads, text, tree)
-        if shape != RowShape() or not hasattr(cls, _SHAPE):
-            setattr(cls, _SHAPE, shape)
+        if shape or not hasattr(cls, _SHAPE):
+            setattr(cls, _SHAPE, RowShape(**shape))
         return cls
 
     return make if cls is None else make(cls)

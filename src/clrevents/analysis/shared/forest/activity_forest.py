@@ -174,7 +174,7 @@ class _Holders:
 class ActivityForest:
     """Grows with each signal. Rows are numbered in order of their begins, from 0.
 
-    At most `most` activities, and the same number of ends without a start, are kept; others are only counted.
+    At most `most` activities, which are counted beyond that, and the same number of ends without a start are kept.
     """
 
     def __init__(self, most: int) -> None:
@@ -195,7 +195,6 @@ class ActivityForest:
         """Whether the same flow began the same activity again while this one was open."""
         self.orphans: list[Signal] = []
         self.left_out = 0
-        self.orphans_left_out = 0
         self.by_task: dict[int, int] = {}
         """The activities whose parent is known from tasks, and since when that depends on no lost event."""
         self._again: dict[int, list[int]] = {}
@@ -447,8 +446,6 @@ class ActivityForest:
         # Once begins are left out, nobody knows whose ends these are.
         if len(self.orphans) < self._most and not self.left_out:
             self.orphans.append(signal)
-        else:
-            self.orphans_left_out += 1
 
     def _end_around(self, signal: Signal) -> None:
         """A stop without an id is that of the innermost activity of its name around it, which another one ended."""
