@@ -21,27 +21,28 @@ DEPTH: Final = 40
 LONGEST: Final = 8_192
 """Texts longer than this stay as they are."""
 
-KEYWORDS: Final = {
-    "System.Boolean": "bool",
-    "System.Byte": "byte",
-    "System.SByte": "sbyte",
-    "System.Char": "char",
-    "System.Decimal": "decimal",
-    "System.Double": "double",
-    "System.Single": "float",
-    "System.Int16": "short",
-    "System.Int32": "int",
-    "System.Int64": "long",
-    "System.UInt16": "ushort",
-    "System.UInt32": "uint",
-    "System.UInt64": "ulong",
-    "System.IntPtr": "nint",
-    "System.UIntPtr": "nuint",
-    "System.Object": "object",
-    "System.String": "string",
-    "System.Void": "void",
-}
-
+_PRIMITIVES: Final = (
+    ("Boolean", "bool", "bool", "bool"),
+    ("Byte", "byte", "unsigned int8", "byte"),
+    ("SByte", "sbyte", "int8", "sbyte"),
+    ("Char", "char", "wchar", "char"),
+    ("Decimal", "decimal", "value class System.Decimal", ""),
+    ("Double", "double", "float64", "double"),
+    ("Single", "float", "float32", "single"),
+    ("Int16", "short", "int16", "int16"),
+    ("Int32", "int", "int32", "int"),
+    ("Int64", "long", "int64", "long"),
+    ("UInt16", "ushort", "unsigned int16", "uint16"),
+    ("UInt32", "uint", "unsigned int32", "uint"),
+    ("UInt64", "ulong", "unsigned int64", "ulong"),
+    ("IntPtr", "nint", "int", "intptr"),
+    ("UIntPtr", "nuint", "unsigned int", "uintptr"),
+    ("Object", "object", "class System.Object", "object"),
+    ("String", "string", "class System.String", "string"),
+    ("Void", "void", "void", "void"),
+)
+"""Types of System, and what C#, signatures, and Mono's signatures call them."""
+KEYWORDS: Final = {f"System.{name}": keyword for name, keyword, _, _ in _PRIMITIVES}
 _LONGEST_MADE_UP: Final = 1024
 CACHED: Final = 1 << 12
 """How many texts of each kind are remembered: a program has few types, and names each of them very often."""
@@ -240,26 +241,7 @@ def substitute(index: int, arguments: Sequence[str], letter: str) -> str:
     return display_type(arguments[index]) if 0 <= index < len(arguments) else f"{letter}{index}"
 
 
-_WORDS: Final = {
-    "void": "void",
-    "bool": "bool",
-    "char": "wchar",
-    "sbyte": "int8",
-    "byte": "unsigned int8",
-    "int16": "int16",
-    "uint16": "unsigned int16",
-    "int": "int32",
-    "uint": "unsigned int32",
-    "long": "int64",
-    "ulong": "unsigned int64",
-    "intptr": "int",
-    "uintptr": "unsigned int",
-    "single": "float32",
-    "double": "float64",
-    "string": "class System.String",
-    "object": "class System.Object",
-    "typedbyref": "refany",
-}
+_WORDS: Final = {mono: word for _, _, word, mono in _PRIMITIVES if mono} | {"typedbyref": "refany"}
 """What Mono calls the types that have a code of their own."""
 _SHARED: Final = "_REF"
 _CANON: Final = "System.__Canon"
@@ -314,28 +296,11 @@ def first_argument(text: str) -> int:
 
 
 _SIMPLE: Final = {
-    "bool": "bool",
-    "wchar": "char",
-    "int8": "sbyte",
-    "int16": "short",
-    "int32": "int",
-    "int64": "long",
-    "unsigned int8": "byte",
-    "unsigned int16": "ushort",
-    "unsigned int32": "uint",
-    "unsigned int64": "ulong",
-    "int": "nint",
-    "unsigned int": "nuint",
+    **{word: keyword for _, keyword, word, _ in _PRIMITIVES},
     "native int": "nint",
     "native unsigned int": "nuint",
-    "float32": "float",
-    "float64": "double",
-    "void": "void",
     "refany": "TypedReference",
     "...": "__arglist",
-    "class System.Object": "object",
-    "class System.String": "string",
-    "value class System.Decimal": "decimal",
 }
 _PARAMETER: Final = re.compile(r"(!{1,2})(\d{1,4})")
 _MODIFIER: Final = re.compile(r"(?:required|optional)_modifier (\S+) ?")
