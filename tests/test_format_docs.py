@@ -17,7 +17,6 @@ from uuid import UUID
 import pytest
 
 import clrevents
-from clrevents.encode.netperf import NetPerf12Writer
 from clrevents.encode.values import EventRecord, MetadataRecord
 from clrevents.schema.codes import (
     BlockKind,
@@ -29,6 +28,7 @@ from clrevents.schema.codes import (
     ThreadItem,
     TypeCode,
 )
+from oldest_writer import NetPerf12Writer
 from project_files import ROOT, fixture, unpacked
 
 PAGE: Final = ROOT / "docs" / "format.md"

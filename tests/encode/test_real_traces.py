@@ -22,7 +22,7 @@ from clrevents.decode.container.blocks import (
     Stacks,
 )
 from clrevents.decode.kernels.header_scan import PADDING, HeaderScanner
-from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
+from clrevents.encode.netperf import NetPerf3Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import (
     Choices,
@@ -31,6 +31,7 @@ from clrevents.encode.values import (
     TraceHeader,
 )
 from clrevents.schema.codes import HeaderFlag
+from oldest_writer import NetPerf12Writer
 from plain_trace import described
 from project_files import without_shared
 

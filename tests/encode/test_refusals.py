@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clrevents.encode import values as scalars
-from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
+from clrevents.encode.netperf import NetPerf3Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import (
@@ -83,20 +83,6 @@ def test_netperf_events(event: EventRecord, what: str) -> None:
     with pytest.raises(ValueError, match=rf"item 1 \(metadata id .*{what}"):
         writer.events([GOOD, event])
     assert sink.getvalue() == before
-
-
-def test_netperf2_needs_the_description_first() -> None:
-    sink = io.BytesIO()
-    writer = NetPerf12Writer(sink, 2)
-    before = sink.getvalue()
-    with pytest.raises(ValueError, match="no description"):
-        writer.events([MetadataRecord(2, "P", 1), GOOD])
-    assert sink.getvalue() == before
-    assert writer.places == {}
-    with pytest.raises(ValueError, match="version must be 1 or 2"):
-        NetPerf12Writer(sink, 3)
-    with pytest.raises(ValueError, match="provider_guid"):
-        NetPerf12Writer(sink, 1).metadata([MetadataRecord(2, "P", 1)])
 
 
 ARRAY = FieldDescription("A", 19, FieldDescription("", 9))

@@ -28,7 +28,7 @@ from clrevents.decode.container.blocks import (
     Stacks,
     Threads,
 )
-from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
+from clrevents.encode.netperf import NetPerf3Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import (
@@ -43,6 +43,7 @@ from clrevents.encode.values import (
     TraceHeader,
 )
 from clrevents.schema.codes import Forget, HeaderFlag, LabelKind
+from oldest_writer import NetPerf12Writer
 
 MANY = settings(max_examples=4 * settings().max_examples)
 FEW = settings(max_examples=2 * settings().max_examples)

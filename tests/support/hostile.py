@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
+from clrevents.encode.netperf import NetPerf3Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import (
@@ -23,6 +23,7 @@ from clrevents.encode.values import (
     TraceHeader,
 )
 from clrevents.schema.codes import LabelKind
+from oldest_writer import NetPerf12Writer
 
 I32, U32, I64, U64 = (1 << 31) - 1, (1 << 32) - 1, (1 << 63) - 1, (1 << 64) - 1
 RUNTIME: Final = "Microsoft-Windows-DotNETRuntime"

@@ -39,35 +39,6 @@ def record(described: MetadataRecord) -> bytes:
     return b"".join(out)
 
 
-def record_netperf12(described: MetadataRecord, version: int) -> bytes:
-    """A metadata record of NetPerf 1 (by guid) or 2 (by name) (docs/format.md, "Descriptions of NetPerf 1 and 2").
-
-    A description without a name, fields, keywords and level is written as the runtime writes native events.
-    """
-    if version == 1:
-        if described.provider_guid is None:
-            raise ValueError("provider_guid is missing: NetPerf 1 does not store provider names")
-        out = [guid(described.provider_guid, "provider_guid")]
-    else:
-        out = [utf16z(described.provider, "provider")]
-    event_id = unsigned(described.id, 2, "id") + bytes(2)
-    event_version = unsigned(described.version, 1, "version") + bytes(3)
-    more = b""
-    if described.name or described.fields or described.keywords or described.level:
-        more = b"".join(
-            (
-                event_id,
-                utf16z(described.name, "name"),
-                unsigned(described.keywords, 8, "keywords"),
-                event_version,
-                unsigned(described.level, 1, "level") + bytes(3),
-                fields_v1(described.fields),
-            )
-        )
-    out += (event_id, event_version, signed(len(more), 4, "the description's size"), more)
-    return b"".join(out)
-
-
 def row(described: MetadataRecord) -> bytes:
     """One row of a NetTrace 6 metadata block, after its size (docs/format.md, "Description rows")."""
     style = described.style

@@ -1,20 +1,14 @@
-"""Writes NetPerf 3, and 1 and 2 for tests (docs/format.md, "NetPerf 1 and 2" and "NetPerf 3").
-
-Descriptions are interleaved with events. In NetPerf 1 and 2 an event refers to its description by the file offset of
-that record, so the writer remembers these offsets; the `metadata_id` of the values is only a name for it.
-"""
+"""Writes NetPerf 3, in which descriptions are interleaved with events (docs/format.md, "NetPerf 3")."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from clrevents.encode import blocks
 from clrevents.encode.blocks import ObjectWriter
-from clrevents.encode.metadata import record, record_netperf12
+from clrevents.encode.metadata import record
 from clrevents.encode.values import NO_GUID, EventRecord, MetadataRecord, Sink, TraceHeader, either, guid, signed
 from clrevents.schema.codes import FAST_SERIALIZATION, ObjectName, ObjectTag
-
-_FORWARD_REFERENCES = bytes(4)
 
 
 class NetPerf3Writer(ObjectWriter):
@@ -36,7 +30,7 @@ class NetPerf3Writer(ObjectWriter):
         out = []
         for i, item in enumerate(items):
             try:
-                data = _record(item, item.metadata_id, self._pointer_size, 3)
+                data = full_record(item, item.metadata_id, self._pointer_size)
             except ValueError as error:
                 raise ValueError(f"item {i} (metadata id {item.metadata_id}): {error}") from None
             data += bytes(-(4 + len(data)) % 4 if padded else 0)
@@ -52,60 +46,15 @@ class NetPerf3Writer(ObjectWriter):
         self.block(name, 1, 0, content)
 
 
-class NetPerf12Writer(ObjectWriter):
-    """A NetPerf 1 or 2 stream: one object that holds every record, unpadded. For tests: nothing writes it today."""
-
-    def __init__(self, sink: Sink, version: int, header: TraceHeader | None = None) -> None:
-        if version not in (1, 2):
-            raise ValueError(f"version must be 1 or 2, not {version}")
-        self._version = version
-        self._places: dict[int, int] = {}
-        super().__init__(sink, ObjectTag.BEGIN)
-        clock = blocks.clock(header or TraceHeader())
-        self.raw(FAST_SERIALIZATION)
-        self.raw(self.type_header(ObjectName.NETPERF12, version, 0) + _FORWARD_REFERENCES + clock)
-
-    @property
-    def places(self) -> dict[int, int]:
-        """The offset of each description by its `metadata_id`, which is what its events carry in the file."""
-        return dict(self._places)
-
-    def metadata(self, records: Sequence[MetadataRecord]) -> None:
-        """Write descriptions, in this order."""
-        self.events(records)
-
-    def events(self, items: Sequence[EventRecord | MetadataRecord]) -> None:
-        """Write events and descriptions, in this order. Raises ValueError for an event not yet described."""
-        out, at, places = [], self.offset, dict(self._places)
-        for i, item in enumerate(items):
-            try:
-                if isinstance(item, MetadataRecord):
-                    places[item.metadata_id] = at
-                elif item.metadata_id not in places:
-                    raise ValueError("no description with this id was written")
-                data = _record(item, places[item.metadata_id], 8, self._version)
-            except ValueError as error:
-                raise ValueError(f"item {i} (metadata id {item.metadata_id}): {error}") from None
-            out.append(signed(len(data), 4, "the record's size") + data)
-            at += len(out[-1])
-        self.raw(b"".join(out))
-        self._places = places
-
-    def end(self, *, footer: bool = True) -> None:
-        """Close the object; `footer` adds 16 bytes (docs/format.md, "Footer of NetPerf 1 and 2")."""
-        close = self.offset
-        data = bytes((ObjectTag.END,))
-        if footer:
-            table = close + 1
-            data += (1).to_bytes(4, "little") + signed(close, 4, "the object's end")
-            data += signed(table, 4, "the table's offset") + signed(table + 8, 4, "the last field's offset")
-        self.raw(data)
-
-
-def _record(item: EventRecord | MetadataRecord, metadata_id: int, pointer_size: int, version: int) -> bytes:
+def full_record(
+    item: EventRecord | MetadataRecord,
+    metadata_id: int,
+    pointer_size: int,
+    describe: Callable[[MetadataRecord], bytes] = record,
+) -> bytes:
     """Everything after the record's own size: header, payload, stack size, stack."""
     if isinstance(item, MetadataRecord):
-        payload = record(item) if version == 3 else record_netperf12(item, version)
+        payload = describe(item)
         metadata_id, guids, stack = 0, 2 * NO_GUID, b""
     else:
         payload = bytes(item.payload)

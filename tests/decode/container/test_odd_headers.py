@@ -8,11 +8,11 @@ import struct
 import pytest
 
 import clrevents
-from clrevents.encode.netperf import NetPerf12Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.schema.codes import LabelKind
 from clrevents.testing.builder import Format, TraceBuilder
+from oldest_writer import NetPerf12Writer
 
 
 @pytest.mark.parametrize("size", [4, 8, 5])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
+from clrevents.encode.netperf import NetPerf3Writer
 from clrevents.encode.values import (
     Choices,
     EventRecord,
@@ -18,6 +18,7 @@ from clrevents.encode.values import (
     MetadataRecord,
 )
 from clrevents.schema.registry import Registry
+from oldest_writer import NetPerf12Writer
 from small_streams import PROVIDER, Built4, Built6, Read, described, event, kept, sound
 
 GUID = bytes(range(16))

@@ -12,11 +12,11 @@ from collections import Counter
 import pytest
 
 from clrevents import Limits
-from clrevents.encode.netperf import NetPerf12Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow
 from clrevents.trace.decoder import Decoder
 from exercise import decode, exercise
 from hostile import cases, described, event, four, nested, six, sized
+from oldest_writer import NetPerf12Writer
 from tiers import one_in
 
 CASES = dict(cases())

@@ -10,7 +10,6 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-from clrevents.encode.netperf import NetPerf12Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import (
     Choices,
@@ -22,6 +21,7 @@ from clrevents.encode.values import (
     TraceHeader,
 )
 from clrevents.schema.codes import BlockKind, Forget, LabelKind, TypeCode
+from oldest_writer import NetPerf12Writer
 
 EMPTY_UNKNOWN_BLOCK: Final = b"\0\0\0\x09"
 """Four bytes that NetTrace 6 skips as a block of a kind it does not know, and that no search takes for a block."""
