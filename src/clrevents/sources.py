@@ -21,7 +21,7 @@ import threading
 import weakref
 import zlib
 from collections.abc import Iterator
-from typing import IO, Any, BinaryIO, Final, Protocol, TypeAlias
+from typing import Any, BinaryIO, Final, Protocol, TypeAlias
 
 from clrevents.errors import LimitError, Limits, Problem, SourceError
 from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE
@@ -165,7 +165,7 @@ class _Seekable:
         self.path = path
         self.fault: Problem | None = None
         self._file = file
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._start = file.tell()
         self.size = file.seek(0, os.SEEK_END) - self._start
         file.seek(self._start)
@@ -203,51 +203,95 @@ def _is_real(file: Any) -> bool:
     return type(file.raw if type(file) is io.BufferedReader else file) is io.FileIO
 
 
-class _Spool(_Seekable):
-    """A temporary copy of input that cannot seek, in memory if it is small; removed on close.
+class _Copy(_Seekable):
+    """A temporary copy of consecutive pieces, in memory while it is small; removed on close.
 
-    If it begins with none of `magics`, only its head is copied: reading that says what it is.
+    It is made as far as it is read, so nothing is fetched twice or needlessly. `members` decompresses the pieces, if
+    they were compressed; `remote` is the file that they are fetched from.
     """
 
     _closed = TRACE_CLOSED
 
-    def __init__(self, pieces: Iterator[bytes], path: str | None, limits: Limits, magics: tuple[bytes, ...]) -> None:
-        copy: IO[bytes] = io.BytesIO()
-        total, head = 0, b""
-        try:
-            for piece in pieces:
-                total += len(piece)
-                if total > _SMALL and isinstance(copy, io.BytesIO):
-                    from tempfile import TemporaryFile
+    def __init__(
+        self,
+        pieces: Iterator[bytes],
+        path: str | None,
+        limits: Limits,
+        members: Gunzip | None = None,
+        remote: _Remote | None = None,
+    ) -> None:
+        super().__init__(io.BytesIO(), path)
+        self.size = 0 if remote is None else remote.size
+        self._pieces = pieces
+        self._members = members
+        self._remote = remote
+        self._most = limits.spool_bytes
+        self._have = 0
+        self._ended = False
+        self._failed: Exception | None = None
 
-                    small, copy = copy.getvalue(), TemporaryFile()  # noqa: SIM115 - closed by `close`
-                    copy.write(small)
-                if total > limits.spool_bytes:
-                    raise LimitError(f"the trace is larger than Limits.spool_bytes ({limits.spool_bytes})", path=path)
-                copy.write(piece)
-                if len(head) < _HEAD:
-                    head += piece[:_HEAD]
-                    if not _may_be(head, magics):
-                        break
-            copy.seek(0)
+    def whole(self, magics: tuple[bytes, ...]) -> _Copy:
+        """The same, copied at once; if it begins with none of `magics`, only its head: reading that says what it is."""
+        head = b""
+        while not self._ended:
+            before = self._have
+            self._grow()
+            if len(head) < _HEAD:
+                head += self._read(before, _HEAD)
+                self._ended = self._ended or not any(m.startswith(head) or head.startswith(m) for m in magics)
+        self.size = self._have
+        return self
+
+    def _read(self, at: int, size: int) -> bytes:
+        with self._lock:
+            while self._have <= at and not self._ended and not self._file.closed:
+                self._grow()
+            return super()._read(at, size)
+
+    def _grow(self) -> None:
+        """Copy one more piece. What ended it once ends it again: it must not look like the end of the trace."""
+        if self._failed is not None:
+            raise self._failed
+        try:
+            piece = next(self._pieces, b"")
+            if self._have + len(piece) > self._most:
+                text = f"the trace is larger than Limits.spool_bytes ({self._most})"
+                raise LimitError(text, path=self.path)
+            self._write(piece)
         except BaseException as error:
-            copy.close()
-            if isinstance(error, OSError) and not isinstance(error, SourceError):
-                raise unreadable(error, path) from error
+            known = isinstance(error, SourceError | LimitError | TypeError)
+            why = error if isinstance(error, Exception) else OSError("it was interrupted")
+            self._failed = why if known else unreadable(why, self.path)
+            if self._remote is not None and isinstance(self._failed, SourceError):
+                self._failed.offset = self._have
+            if isinstance(error, Exception):
+                raise self._failed from (None if known else error)
             raise
-        super().__init__(copy, path)  # type: ignore[arg-type]
-        # Nothing more will be written to it.
-        self._real = total > _SMALL and hasattr(os, "pread")
-        # A trace need not be closed: then the copy is removed with it, without a warning.
-        weakref.finalize(self, copy.close)
+        self._ended = not piece
+        if self._ended:
+            self.size = self._have
+            self.fault = None if self._members is None else self._members.fault
+        elif self._remote is not None:
+            self.size = max(self._have, self._have * self._remote.size // max(self._remote.fetched, 1))
+
+    def _write(self, piece: bytes) -> None:
+        if self._have + len(piece) > _SMALL and isinstance(self._file, io.BytesIO):
+            from tempfile import TemporaryFile
+
+            small, copy = self._file.getvalue(), TemporaryFile()  # noqa: SIM115 - closed by `close`
+            copy.write(small)
+            self._file, self._real = copy, hasattr(os, "pread")
+            # A trace need not be closed: then the copy is removed with it, without a warning.
+            weakref.finalize(self, copy.close)
+        self._file.seek(self._have)
+        self._file.write(piece)
+        self._file.flush()
+        self._have += len(piece)
 
     def close(self) -> None:
         self._file.close()
-
-
-def _may_be(head: bytes, magics: tuple[bytes, ...]) -> bool:
-    """Whether one of these may begin like this, as far as it is known."""
-    return any(head.startswith(magic) or magic.startswith(head) for magic in magics)
+        if self._remote is not None:
+            self._remote.close()
 
 
 class FoundPath(str):
@@ -288,7 +332,7 @@ def open_source(source: Openable, limits: Limits) -> Source:
             if isinstance(source, FoundPath):
                 raise SourceError("is no file; a pipe or a device is read only if it is named", path=str(path))
             # A named pipe or a device: it can be read only once.
-            raw = _Spool(raw.windows(), raw.path, limits, _ANY)
+            raw = _Copy(raw.windows(), raw.path, limits).whole(_ANY)
     elif hasattr(source, "read"):
         raw = _file_source(source, limits)
     else:
@@ -296,10 +340,9 @@ def open_source(source: Openable, limits: Limits) -> Source:
     if not _begins_with(raw, GZIP):
         return raw
     members = Gunzip(raw.windows())
-    spool = _Spool(members.pieces(), raw.path, limits, _UNPACKED)
-    spool.fault = members.fault
+    copy = _Copy(members.pieces(), raw.path, limits, members).whole(_UNPACKED)
     raw.close()
-    return spool
+    return copy
 
 
 FileMark: TypeAlias = tuple[int, int, int, int]
@@ -335,7 +378,7 @@ def _file_source(file: Any, limits: Limits) -> Source:
             if not isinstance(file.read(0), bytes):
                 raise TypeError("the file must be opened in binary mode ('rb')")
             return _Seekable(file, path)
-        return _Spool(_read_all(file), path, limits, _ANY)
+        return _Copy(_read_all(file), path, limits).whole(_ANY)
     except OSError as error:
         raise unreadable(error, path) from error
 
@@ -357,79 +400,7 @@ def _open_remote(url: str, limits: Limits) -> Source:
         head += piece
     pieces = itertools.chain([head], pieces)
     members = Gunzip(pieces) if head.startswith(GZIP) else None
-    return _Growing(remote, pieces if members is None else members.pieces(), members, limits)
-
-
-class _Growing:
-    """A temporary copy of consecutive pieces, made as far as it is read.
-
-    So nothing is fetched twice or needlessly. `members` decompresses the pieces, if they were compressed.
-    """
-
-    def __init__(self, remote: _Remote, pieces: Iterator[bytes], members: Gunzip | None, limits: Limits) -> None:
-        self.path: str | None = remote.url
-        self.fault: Problem | None = None
-        self.size = remote.size
-        self._remote = remote
-        self._pieces = pieces
-        self._members = members
-        self._most = limits.spool_bytes
-        self._lock = threading.Lock()
-        from tempfile import TemporaryFile
-
-        self._copy = TemporaryFile()  # noqa: SIM115 - closed by `close`
-        self._have = 0
-        self._ended = False
-        self._failed: SourceError | LimitError | None = None
-        weakref.finalize(self, self._copy.close)
-
-    def windows(self, size: int = WINDOW) -> Iterator[bytes]:
-        at = 0
-        while data := self._read(at, size):
-            at += len(data)
-            yield data
-
-    def _read(self, at: int, size: int) -> bytes:
-        with self._lock:
-            if self._copy.closed:
-                raise SourceError(TRACE_CLOSED, path=self.path)
-            while self._have <= at and not self._ended:
-                self._grow()
-            try:
-                self._copy.seek(at)
-                return self._copy.read(size)
-            except OSError as error:
-                raise unreadable(error, self.path) from error
-
-    def _grow(self) -> None:
-        """Copy one more piece. What ended it once ends it again: it must not look like the end of the trace."""
-        if self._failed is not None:
-            raise self._failed
-        try:
-            piece = next(self._pieces, b"")
-            self._copy.seek(self._have)
-            self._copy.write(piece)
-        except BaseException as error:
-            why = error if isinstance(error, Exception) else OSError("it was interrupted")
-            self._failed = error if isinstance(error, SourceError) else unreadable(why, self.path)
-            self._failed.offset = self._have
-            if isinstance(error, Exception):
-                raise self._failed from error
-            raise
-        self._have += len(piece)
-        if self._have > self._most:
-            self._failed = LimitError(f"the trace is larger than Limits.spool_bytes ({self._most})", path=self.path)
-            raise self._failed
-        self._ended = not piece
-        if self._ended:
-            self.size = self._have
-            self.fault = None if self._members is None else self._members.fault
-        else:
-            self.size = max(self._have, self._have * self._remote.size // max(self._remote.fetched, 1))
-
-    def close(self) -> None:
-        self._copy.close()
-        self._remote.close()
+    return _Copy(pieces if members is None else members.pieces(), url, limits, members, remote)
 
 
 class _Remote:
