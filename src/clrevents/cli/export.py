@@ -70,8 +70,7 @@ _TRACES: Final = (".nettrace", ".netperf")
     help="Which heap snapshot to export, if there are several. [default: the last]",
 )
 @options.spreadsheet
-@options.errors
-@options.fail_on("damage")
+@options.reading()
 def command(
     things: tuple[str, ...],
     out: str,
@@ -81,12 +80,9 @@ def command(
     names: bool,
     activity_ids: bool,
     process: str | None,
-    beside: str | None,
-    symbols: tuple[str, ...],
     snapshot: int | None,
     spreadsheet: bool,
-    errors: ErrorMode,
-    fail_on: options.FailOn,
+    **given: Any,
 ) -> int:
     """Write events as tables: all events of all traces to a folder, or one event to a file.
 
@@ -115,34 +111,34 @@ def command(
 
     files, selectors = _told_apart(things)
     single = _single(out)
-    refuse_many_with(beside, len(files) != 1)
-    refuse_overwriting(out, *files, beside)
+    refuse_many_with(given["beside"], len(files) != 1)
+    refuse_overwriting(out, *files, given["beside"])
     if process is not None and len(files) != 1:
         raise click.UsageError("--process takes one FILE: ids and names mean nothing in another trace")
     try:
-        reading = Reading(files[0], errors, beside=beside, symbols=symbols, fail_on=fail_on)
+        reading = Reading(files[0], **given)
         if file_format(out, "heap"):
             if len(files) != 1 or selectors or format or process:
                 raise click.UsageError(f"{out} takes one FILE, and neither NAME nor --format nor --process")
-            return _heap(reading, snapshot, Path(out), fail_on)
+            return _heap(reading, snapshot, Path(out))
         shown = file_format(out, "timeline")
         if shown is not None:
             if len(files) != 1 or format:
                 raise click.UsageError(f"{out} takes one FILE, and no --format")
-            return _timeline(reading, selectors, Path(out), shown, process, fail_on)
+            return _timeline(reading, selectors, Path(out), shown, process)
         kind: Any = single or format or "parquet"
-        number = _process_id(files[0], process, errors)
+        number = _process_id(files[0], process, given["errors"])
         wanted = Options(kind, selectors, names, len(files) == 1, activity_ids, spreadsheet, number)
         if single is None:
-            if symbols:
+            if given.pop("symbols"):
                 raise click.UsageError("--symbols names frames, which the tables of a folder do not have")
-            return _folder(files, beside, Path(out), wanted, jobs, skip_existing, errors, fail_on)
+            return _folder(files, Path(out), wanted, jobs, skip_existing, **given)
         if format not in (None, single):
             raise click.UsageError(f"{out} does not have a suffix of --format {format}")
         if len(files) != 1 or (single != "jsonl" and len(selectors) != 1):
             these = "one FILE" if single == "jsonl" else "one FILE and one NAME"
             raise click.UsageError(f"{out} is a file, which takes {these}; give a folder for more")
-        return _file(reading, selectors, Path(out), wanted, fail_on)
+        return _file(reading, selectors, Path(out), wanted)
     except OSError as error:
         # Reading raises its own exceptions, so this is about writing.
         where = f" {error.filename}" if error.filename else f" to {out}"
@@ -202,7 +198,7 @@ def _single(out: str) -> str | None:
     raise click.UsageError(f"{out} has the suffix of no file format; did you mean {near!r}? A folder's name ends in /")
 
 
-def _file(reading: Reading, selectors: tuple[str, ...], out: Path, wanted: Options, fail_on: options.FailOn) -> int:
+def _file(reading: Reading, selectors: tuple[str, ...], out: Path, wanted: Options) -> int:
     from clrevents.export.files.directory import export_lines, export_table
 
     left_out: Mapping[tuple[str, str], int] = {}
@@ -212,20 +208,20 @@ def _file(reading: Reading, selectors: tuple[str, ...], out: Path, wanted: Optio
         else:
             written = export_table(reading.trace, selectors[0], out, wanted)
             count, left_out = written.rows, written.left_out
-        code = reading.finish(fail_on)
+        code = reading.finish()
         say(f"{out}: {counted(count, 'event')}")
         _say_left_out(out, left_out)
         return code
 
 
-def _heap(reading: Reading, number: int | None, out: Path, fail_on: options.FailOn) -> int:
+def _heap(reading: Reading, number: int | None, out: Path) -> int:
     from clrevents._util.outputs import whole_file
     from clrevents.analysis import heap_snapshots
     from clrevents.export.files.heapsnapshot import write_heapsnapshot
 
     with reading:
         snapshots = heap_snapshots(reading.trace)
-        code = reading.finish(fail_on)
+        code = reading.finish()
         known = {one.number: one for one in snapshots}
         one = known.get(number or max(known, default=0))
         if one is None:
@@ -241,14 +237,7 @@ def _heap(reading: Reading, number: int | None, out: Path, fail_on: options.Fail
         return code
 
 
-def _timeline(
-    reading: Reading,
-    selectors: tuple[str, ...],
-    out: Path,
-    format: Any,
-    process: str | None,
-    fail_on: options.FailOn,
-) -> int:
+def _timeline(reading: Reading, selectors: tuple[str, ...], out: Path, format: Any, process: str | None) -> int:
     from clrevents._util.outputs import whole_file
     from clrevents.export.look import Look
     from clrevents.export.timeline.timeline_file import write_timeline
@@ -259,7 +248,7 @@ def _timeline(
         with whole_file(out, reading.trace.info.path) as stream:
             asked = reading.trace, stream, look, format, selectors, out.suffix.lower() == ".gz"
             written = write_timeline(*asked, reading.process_id(process))
-        code = reading.finish(fail_on)
+        code = reading.finish()
         say(f"{out}: {written.summary}; open it at {VIEWERS[format]}")
         if written.left_out:
             say(f"{out}: without {counted(written.left_out, 'row')} of reports whose beginning is not in the trace")
@@ -268,11 +257,12 @@ def _timeline(
 
 def _folder(
     files: list[str],
-    beside: str | None,
     out: Path,
     wanted: Options,
     jobs: int | None,
     skip: bool,
+    *,
+    beside: str | None,
     errors: ErrorMode,
     fail_on: options.FailOn,
 ) -> int:

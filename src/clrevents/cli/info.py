@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -48,17 +48,8 @@ _MANY: Final = ("trace", "process_id", "start", "duration_ns", "events", "lost",
 @options.jobs
 @options.wide
 @options.beside
-@options.errors
-@options.fail_on("damage")
-def command(
-    files: tuple[str, ...],
-    part: str | None,
-    as_json: bool,
-    jobs: int | None,
-    beside: str | None,
-    errors: ErrorMode,
-    fail_on: options.FailOn,
-) -> int:
+@options.reading()
+def command(files: tuple[str, ...], part: str | None, as_json: bool, jobs: int | None, **given: Any) -> int:
     """Show what a trace is, whether it can be trusted, and which reports have data.
 
     Many traces (files, folders, patterns, URLs) get a line each.
@@ -74,15 +65,15 @@ def command(
         clrevents info night/
     """
     many = len(files) > 1 or means_many(files[0])
-    refuse_many_with(beside, many)
+    refuse_many_with(given["beside"], many)
     if many:
         if part is not None:
             raise click.UsageError(f"--{part} takes one trace")
-        return _many(files, as_json, jobs, errors, fail_on)
+        return _many(files, as_json, jobs, given["errors"], given["fail_on"])
     (file,) = files
-    with Reading(file, errors, beside=beside, fail_on=fail_on) as reading:
+    with Reading(file, **given) as reading:
         facts = about(reading.trace)
-        code = reading.finish(fail_on)
+        code = reading.finish()
         with Output() as out:
             if as_json:
                 out.json(facts.to_dict())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 from itertools import chain, islice
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -13,7 +13,6 @@ from clrevents._util.words import counted
 from clrevents.cli import options
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import Reading, ReadingMany, means_many, refuse_many_with
-from clrevents.errors import ErrorMode
 from clrevents.export.files.answers import (
     answer_columns,
     answer_rows,
@@ -40,8 +39,7 @@ _LONG: Final = 300
 @options.symbols
 @click.option("--files", is_flag=True, help="Allow the SQL to read and write files, and to change settings.")
 @options.spreadsheet
-@options.errors
-@options.fail_on("damage")
+@options.reading()
 def command(
     traces: tuple[str, ...],
     sql: str,
@@ -50,12 +48,9 @@ def command(
     limit: int | None,
     jobs: int | None,
     process: str | None,
-    beside: str | None,
-    symbols: tuple[str, ...],
     files: bool,
     spreadsheet: bool,
-    errors: ErrorMode,
-    fail_on: options.FailOn,
+    **given: Any,
 ) -> int:
     """Query a trace, or many, in SQL (duckdb), with a table per event.
 
@@ -88,12 +83,8 @@ def command(
     # duckdb's bindings report on stderr objects that Python does not free on exit.
     atexit.unregister(gc.freeze)
     many = len(traces) != 1 or means_many(traces[0])
-    refuse_many_with(beside, many)
-    asked = (
-        ReadingMany(traces, errors, jobs, symbols)
-        if many
-        else Reading(traces[0], errors, beside=beside, symbols=symbols, fail_on=fail_on)
-    )
+    refuse_many_with(given["beside"], many)
+    asked = ReadingMany(traces, given["errors"], jobs, given["symbols"]) if many else Reading(traces[0], **given)
     with asked:
         try:
             if process is None:
@@ -102,7 +93,7 @@ def command(
                 answer = asked.trace.query(sql, files=files, process_id=asked.process_id(process))
             else:
                 raise click.UsageError("--process takes one FILE: ids and names mean nothing in another trace")
-            code = asked.finish(fail_on)
+            code = asked.finish(given["fail_on"])
             if answer is not None:
                 with Output() as out:
                     _show(out, answer, as_json, as_csv, limit, spreadsheet)
