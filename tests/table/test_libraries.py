@@ -175,7 +175,7 @@ def test_no_integer_becomes_a_float() -> None:
     import polars as pl
 
     with clrevents.open(fixture("net8-method-interop")) as trace:
-        for event in passes_of(trace).schemas():
+        for event in passes_of(trace).named():
             table = trace.table("/".join(event))
             frame, polar = table.to_pandas(), table.to_polars()
             for field in table.fields:

@@ -59,7 +59,7 @@ def test_versions_make_one_schema(format: Format, pointer_size: int) -> None:
             found = columns_of(table.fields)
             assert {name: rest for name, *rest in found} == {name: rest for name, *rest in expected}
             assert len(table) == len(events)
-            assert passes_of(trace).schemas("GCStart")[RUNTIME, "GCStart"].fields == table.fields
+            assert passes_of(trace).schema((RUNTIME, "GCStart")).fields == table.fields
             assert next(trace.table_parts("GCStart")).fields == table.fields
     assert table["ClientSequenceNumber"].tolist() == [1 << 63, None, None]
     assert table["Count"].tolist() == [5, 1, 3]
@@ -72,9 +72,12 @@ def test_schemas_of_real_traces_agree() -> None:
     with clrevents.open(TraceBuilder().build()) as empty:
         for path in fixtures():
             with clrevents.open(path) as trace:
-                for event, table in passes_of(trace).schemas().items():
+                for event in passes_of(trace).named():
                     if event in known:
-                        assert table.fields == empty.table("/".join(event)).fields, (path.name, event)
+                        assert passes_of(trace).schema(event).fields == empty.table("/".join(event)).fields, (
+                            path.name,
+                            event,
+                        )
                         compared += 1
     assert compared > 100
 
@@ -99,7 +102,7 @@ def test_ambiguous_names_are_refused() -> None:
             with pytest.raises(clrevents.AmbiguousEventError, match=r"System\.Net\.Http/RequestStart"):
                 ask("Request/Start")
         assert len(trace.table("System.Net.Http/RequestStart")) > 0
-        assert {provider for provider, _ in passes_of(trace).schemas("Request/Start")} > {"System.Net.Http"}
+        assert {provider for provider, _ in passes_of(trace).named("Request/Start")} > {"System.Net.Http"}
 
 
 # Columns
@@ -192,7 +195,7 @@ def test_odd_event_names() -> None:
     for number, name in enumerate(names):
         builder.described("My/App", name, {"N": (9, number)}, id=number + 1)
     with clrevents.open(builder.build()) as trace:
-        assert {name for _, name in passes_of(trace).schemas()} == set(names)
+        assert {name for _, name in passes_of(trace).named()} == set(names)
         for number, name in enumerate(names):
             assert trace.table(f"My/App/{name}")["N"].tolist() == [number]
 

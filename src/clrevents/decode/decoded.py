@@ -54,7 +54,7 @@ class Later(Generic[T]):
 
 @define(eq=False, repr=False, slots=False)
 class DecodedRows:
-    """Rows of selected events in order, with the same column names as `HeaderRows`.
+    """Rows of selected events in order, with the same column names as `Rows`.
 
     `kind_indexes` are places in `kinds`; the payload of row i is `data[starts[i]:ends[i]]`. `runs` gives capture
     threads and processors by `file_rows`; `thread_places` and (in NetTrace 6) `capture_threads` are places in

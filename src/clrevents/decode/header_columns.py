@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.decode.clock import Clock
+from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kernels.engine import offsets_of
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.column import (
@@ -27,7 +28,7 @@ from clrevents.decode.payload.column import (
     from_values,
     nulls,
 )
-from clrevents.decode.rows import UNKNOWN_THREAD, Guids, HeaderRows
+from clrevents.decode.rows import UNKNOWN_THREAD, Guids, JoinedRows, Rows
 from clrevents.schema.activity_path import activity_path
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -45,6 +46,7 @@ class Known:
     process_id: int | None
 
 
+HeaderRows: TypeAlias = Rows | JoinedRows | DecodedRows
 Make: TypeAlias = Callable[[HeaderRows, Known], Column]
 
 

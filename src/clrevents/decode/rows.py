@@ -1,13 +1,12 @@
 """Rows of events during decoding: header columns, and the stream positions of the rest of each row.
 
-The one representation of rows for every consumer. Reads neither headers nor payloads; `HeaderRows` is the interface of
-all rows with header columns, with or without the bytes.
+The one representation of rows for every consumer. Reads neither headers nor payloads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,34 +22,6 @@ UNKNOWN_THREAD: Final = (1 << 64) - 1
 """The thread id of rows whose thread is unknown."""
 T = TypeVar("T", bound=np.generic)
 V = TypeVar("V")
-
-
-class HeaderRows(Protocol):
-    """The source of header columns: rows of a stream, or rows that own their data."""
-
-    @property
-    def kind_indexes(self) -> Ints: ...
-    @property
-    def ticks(self) -> Ints: ...
-    @property
-    def thread_ids(self) -> NDArray[np.uint64]: ...
-    @property
-    def thread_places(self) -> Ints | None: ...
-    @property
-    def stack_ids(self) -> Ints: ...
-    @property
-    def sizes(self) -> Ints: ...
-    @property
-    def processors(self) -> Ints: ...
-    @property
-    def process_ids(self) -> list[int | None] | None: ...
-    @property
-    def activities(self) -> Guids | None: ...
-    @property
-    def related_activities(self) -> Guids | None: ...
-    @property
-    def labels(self) -> list[LabelList | None] | None: ...
-    def __len__(self) -> int: ...
 
 
 @frozen(eq=False)
@@ -303,7 +274,7 @@ def joined_stretches(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
     return b"".join(pieces), bases, shifts
 
 
-def joined_rows(parts: Sequence[Rows]) -> HeaderRows:
+def joined_rows(parts: Sequence[Rows]) -> Rows | JoinedRows:
     """At least one part of one stream, in order."""
     return parts[0] if len(parts) == 1 else JoinedRows(parts)
 
@@ -315,7 +286,7 @@ def _joined(name: str) -> Any:
 
 @frozen(eq=False)
 class JoinedRows:
-    """See `HeaderRows`; each attribute is joined when it is asked for.
+    """The header columns of `Rows`; each attribute is joined when it is asked for.
 
     A trace may release a few rows at a time: what makes columns is called once for many releases, not for each.
     """

@@ -127,7 +127,6 @@ class Copier:
         self._info = info
         self._labelled = info.version >= 6
         self._origins = [Origin()]
-        self._sink = sink
         # NetTrace 4 has no other bound than the sign of a size.
         self._room = (MOST_BLOCK_BYTES if self._labelled else _LARGEST_ID) - _BLOCK_HEADER
         writer = NetTrace6Writer if self._labelled else NetTrace4Writer

@@ -179,10 +179,6 @@ class Native(Summary):
         """The file of a range of `mappings`."""
         return self._files[int(self.mappings.lives.row[index])].name
 
-    def is_stubs(self, index: int) -> bool:
-        """Whether a range of `mappings` holds only stubs of the runtime's."""
-        return bool(self._stubs[int(self.mappings.lives.row[index])])
-
     def beyond_names(self, addresses: Addresses, mappings: Ints) -> tuple[Ints, NDArray[np.uint8]]:
         """For addresses in mappings that have no name in the recording, the symbols in the user's files: places in
         `in_files`, or -1 and the reason."""

@@ -483,23 +483,14 @@ class Passes:
         pass_.tracing = TracingEnd(self.registry) if self._stopped is None else None
         return table_chunks(self.chunks(pass_), fields, wanted, headers, lambda: pass_.stream.kinds.all)
 
-    def schemas(
-        self, *selectors: Selector, enum_names: bool = False, columns: Sequence[str] = DEFAULT_HEADERS
-    ) -> dict[EventName, Table]:
-        """Tables without rows, by (provider, name), of all selected events, with the columns and metadata of a table;
-        `columns` are its header columns.
-
-        A name that the registry knows is included even if the trace has no such event.
-        """
-        return {event: self.schema(event, enum_names, columns) for event in self.named(*selectors)}
-
     def named(self, *selectors: Selector) -> Sequence[EventName]:
-        """The events that `schemas` has: those of the trace, and others that the registry knows by a selected name."""
+        """The selected events of the trace, and others that the registry knows by a selected name."""
         scan = self.scan(raising=False)
         return list(self.selection(selectors).events(kind for kind in scan.kinds if kind.key in scan.counts))
 
     def schema(self, event: EventName, enum_names: bool = False, columns: Sequence[str] = DEFAULT_HEADERS) -> Table:
-        """The schema of one event."""
+        """A table of one event without rows, with the columns and metadata of its tables; `columns` are the header
+        columns."""
         fields = shown_fields((*header_fields(columns), *self.fields(event)), enum_names)
         return Table(fields, (), self.facts_of(event))
 

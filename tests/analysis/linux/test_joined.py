@@ -244,7 +244,8 @@ def test_stubs_are_stubs(both: Any, name: str) -> None:
                 assert place == 0 or event.stack[place - 1] >> 63
     assert len(found) == STUBS.get(name, 0)
     native = trace.methods.native
-    stubs = [(int(native.mappings.lives.start[n])) for n in range(len(native.mappings)) if native.is_stubs(n)]
+    lives = native.mappings.lives
+    stubs = lives.start[native._stubs[lives.row]].tolist()
     assert len(stubs) >= 42
     methods = [method.address for method in trace.methods if not method.native]
     assert len(methods) > 900
