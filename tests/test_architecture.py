@@ -246,9 +246,10 @@ LAYERS: Final = {
         ("container",),
         ("kinds", "stacks"),
         ("payload", "rows"),
-        ("header_columns", "selection"),
+        ("selection",),
         ("stream",),
         ("decoded",),
+        ("header_columns",),
         ("push_passes",),
     ),
     "analysis": (

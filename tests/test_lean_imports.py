@@ -139,7 +139,7 @@ ANSWERS: Final = {f"analysis.{part}" for part in ("framework", "gathering")}
 NAMES: Final = {
     f"symbols.{module}"
     for module in (
-        *("async_stacks", "display_names", "elf", "feed", "frame", "frame_tables", "il", "lifetimes", "methods"),
+        *("async_stacks", "display_names", "elf", "feed", "frame", "frame_tables", "lifetimes", "methods"),
         *("modules", "native"),
     )
 }

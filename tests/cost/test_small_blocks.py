@@ -14,8 +14,7 @@ from clrevents.decode.container.blocks import Events, Together
 from clrevents.decode.kernels.header_scan import HeaderScanner, Tally
 from clrevents.decode.rows import Rows
 from clrevents.decode.stream import losses
-from clrevents.decode.stream.event_intake import EventIntake
-from clrevents.decode.stream.stream import Stream
+from clrevents.decode.stream.stream import EventIntake, Stream
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import Choices, EventRecord, Label, MetadataRecord, ThreadRow

@@ -26,9 +26,9 @@ import clrevents
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.cli.live_process import asked_profile
 from clrevents.diagnostics import PROFILES, DiagnosticsError, Process, Session, find_process
-from clrevents.diagnostics.counting import INTERVAL
 from clrevents.diagnostics.driving import open_request, run
 from clrevents.diagnostics.messages import StopTracing
+from clrevents.diagnostics.process_counts import INTERVAL
 from clrevents.diagnostics.profiles import METERS, Profile, counter_providers
 from clrevents.diagnostics.providers import Provider
 from clrevents.diagnostics.recorder import Recorder, RecordingPlan

@@ -22,7 +22,7 @@ from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.rewrite import Redacted, redact, redaction_rules
-from clrevents.rewrite.identifiers import CLOCK_ORIGIN, ORIGIN, Identifiers
+from clrevents.rewrite.replacement import CLOCK_ORIGIN, ORIGIN, Identifiers
 from clrevents.schema.codes import LabelKind, TypeCode
 from clrevents.schema.events.perf_track import ExecutionCheckpoint_V0
 from clrevents.testing.builder import TraceBuilder

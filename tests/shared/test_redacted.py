@@ -18,7 +18,7 @@ from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.export.flame.flame_formats import folded as render
 from clrevents.export.look import Look
 from clrevents.rewrite import redact
-from clrevents.rewrite.identifiers import ORIGIN
+from clrevents.rewrite.replacement import ORIGIN
 from planting import leaks, planted_copy
 from tiers import drawn
 

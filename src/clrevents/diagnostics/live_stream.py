@@ -13,7 +13,7 @@ from typing import Any
 
 from clrevents._util.offered import offered
 from clrevents._util.value_classes import frozen
-from clrevents.diagnostics.counting import Counting
+from clrevents.diagnostics.process_counts import Counting
 from clrevents.errors import DamageError, ErrorMode, Limits
 from clrevents.schema.registry import Registry
 from clrevents.trace import Batch, Decoder, FilterOptions, Selector, learn_early

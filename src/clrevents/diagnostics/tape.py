@@ -17,10 +17,10 @@ from typing import Any, Final
 from clrevents._util.outputs import whole_file
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.channel import Channel, End
-from clrevents.diagnostics.counting import Counting
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
+from clrevents.diagnostics.process_counts import Counting
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.side_sessions import listed_now, may_list
 from clrevents.diagnostics.transports import Endpoint

@@ -21,9 +21,8 @@ from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.rewrite.copy import Copied, Copier, every_destroyed, lacks, new_trace
 from clrevents.rewrite.field_rules import DESCRIPTION, HEADER, LABEL, THREAD, FieldRule, FieldRules
-from clrevents.rewrite.identifiers import Identifiers
 from clrevents.rewrite.payload_texts import Form, FoundTexts, TextPlace, TextWalk, Unwalkable, least_size, text_walk
-from clrevents.rewrite.replacement import RedactionCounts, Replacer
+from clrevents.rewrite.replacement import Identifiers, RedactionCounts, Replacer
 from clrevents.rewrite.word_search import FoundWord, WordSearch
 from clrevents.schema.disclosure import HEADER_KEYS, NUMBER, PLAIN, TEXT, Disclosure
 from clrevents.schema.dynamic import FieldDescription

@@ -22,7 +22,7 @@ from clrevents.errors import LimitError, Limits
 from clrevents.schema.runtime_flags import MethodFlags, OptimizationTier
 from clrevents.symbols.display_names import display_name, nameless_method
 from clrevents.symbols.elf import SymbolFolders
-from clrevents.symbols.feed import ENTRY, Feed, with_entries
+from clrevents.symbols.feed import ENTRY, Feed, ILMaps, with_entries
 from clrevents.symbols.frame import (
     ADVICE,
     IN_FILE,
@@ -36,7 +36,6 @@ from clrevents.symbols.frame import (
     UNLOADED,
     Frame,
 )
-from clrevents.symbols.il import ILMaps
 from clrevents.symbols.lifetimes import (
     ALWAYS,
     EARLY,
