@@ -44,7 +44,7 @@ _PRIMITIVES: Final = (
 """Types of System, and what C#, signatures, and Mono's signatures call them."""
 KEYWORDS: Final = {f"System.{name}": keyword for name, keyword, _, _ in _PRIMITIVES}
 _LONGEST_MADE_UP: Final = 1024
-CACHED: Final = 1 << 12
+CACHED: Final = 1 << 14
 """How many texts of each kind are remembered: a program has few types, and names each of them very often."""
 _OPEN: Final = "[<("
 _SHUT: Final = "]>)"
@@ -81,7 +81,7 @@ class TypeName:
     def text(self, full: bool = True) -> str:
         """C#'s spelling, with or without the namespace."""
         first = self.parts[0] if full or not self.parts else _short(self.parts[0])
-        return ".".join((first, *self.parts[1:]))
+        return ".".join((first, *self.parts[1:])) if len(self.parts) > 1 else first
 
 
 @lru_cache(CACHED)
@@ -249,8 +249,8 @@ _CANON: Final = "System.__Canon"
 
 def is_mono(signature: str) -> bool:
     """Whether Mono wrote a signature: `void(int,string)`."""
-    before = signature.partition("(")[0]
-    return signature.endswith(")") and before[-1:] not in ("", " ") and "  (" not in signature
+    # CoreCLR's, which most are, first.
+    return "  (" not in signature and signature.endswith(")") and signature.partition("(")[0][-1:] not in ("", " ")
 
 
 def coreclr_owner(text: str, depth: int = 0) -> str:

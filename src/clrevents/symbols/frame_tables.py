@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
+from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
@@ -234,19 +235,31 @@ def _places(stacks: StackArrays, stack_ids: Ints) -> Ints:
     return np.where(stacks.ids[at] == stack_ids, at, -1)
 
 
+_ALIKE: Final[WeakKeyDictionary[StackArrays, tuple[dict[int, int], Ints]]] = WeakKeyDictionary()
+"""Of stacks that were asked for, the first by the hash of its addresses; and which one each is like, or -1."""
+
+
 def _first_alike(stacks: StackArrays, place: Ints) -> Ints:
-    """For positions of stacks, the first of those that have the same addresses: writers number stacks anew after every
-    sequence point.
+    """For positions of stacks, one that has the same addresses: writers number stacks anew after every sequence point,
+    and several reports ask for the same ones.
     """
-    known = np.zeros(len(stacks), dtype=np.bool_)
-    known[place] = True
-    data, size = stacks.addresses.tobytes(), stacks.addresses.itemsize
-    edges = (stacks.offsets * size).tolist()
-    first: dict[bytes, int] = {}
-    alike = np.zeros(len(stacks), dtype=np.int64)
-    asked = np.flatnonzero(known)
-    alike[asked] = [first.setdefault(data[edges[each] : edges[each + 1]], each) for each in asked.tolist()]
+    first, alike = _ALIKE.setdefault(stacks, ({}, np.full(len(stacks), -1, dtype=np.int64)))
+    asked = np.zeros(len(stacks), dtype=np.bool_)
+    asked[place] = True
+    new = np.flatnonzero(asked & (alike < 0))
+    parts = _bytes_of(stacks, new)
+    alike[new] = [first.setdefault(hash(part), each) for part, each in zip(parts, new.tolist(), strict=True)]
+    again = np.flatnonzero(alike[new] != new)
+    for row, known in zip(again.tolist(), _bytes_of(stacks, alike[new[again]]), strict=True):
+        if parts[row] != known:
+            alike[new[row]] = new[row]
     return alike[place]
+
+
+def _bytes_of(stacks: StackArrays, places: Ints) -> list[bytes]:
+    data, size = stacks.addresses.data.cast("B"), stacks.addresses.itemsize
+    edges = ((stacks.offsets[places + end] * size).tolist() for end in (0, 1))
+    return [bytes(data[low:high]) for low, high in zip(*edges, strict=True)]
 
 
 def _tabled(methods: Methods, of: Ints, parts: Sequence[_Lookup]) -> ResolvedStacks:

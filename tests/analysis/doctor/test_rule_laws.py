@@ -296,7 +296,7 @@ OTHERS: Final[Mapping[str, tuple[Facts, Facts]]] = {
     "trace.lost": ({"trace.lost": 3, "trace.events": 9}, {}),
     "trace.cut": ({"trace.unended": 1}, {}),
     "trace.names": (
-        {"top.total": S, **method("[unresolved 0x1]", kind="managed", exclusive_ns=S // 2)},
+        {"top.total": S, **method("[unresolved 0x1]", kind="managed", reason="not in the rundown", exclusive_ns=S // 2)},
         {"top.total": S, **method("Shop.Cook()", exclusive_ns=S)},
     ),
     "trace.stacks": ({"top.total": S, "top.cut_total": S // 2}, {"top.total": S, "top.cut_total": MS}),

@@ -18,7 +18,7 @@ from clrevents._util.version import __version__
 from clrevents._util.words import amount_text, unknown
 from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding
 from clrevents.analysis.doctor.program import sentences
-from clrevents.analysis.doctor.rule import NO_KINDS, TRACE, UNREAD, Ailment, Case, Clear, Rule, Unknown, Verdict
+from clrevents.analysis.doctor.rule import NO_KINDS, TRACE, Ailment, Case, Clear, Rule, Unknown, Verdict
 from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
@@ -71,11 +71,7 @@ def asked_of(rules: Sequence[Rule], kinds: SeenKinds | None = None) -> list[Aske
     # One at least: it says which part of which trace was asked about.
     reports = ((one, one.declaration.name) for one in asked(known or ("gc",)))
     return [
-        attrs.evolve(
-            one,
-            parameters=attrs.evolve(one.parameters, **_UNNAMED.get(name, {})),
-            unread=UNREAD.get(name, frozenset()),
-        )
+        attrs.evolve(one, parameters=attrs.evolve(one.parameters, **_UNNAMED.get(name, {})), late=True)
         for one, name in reports
     ]
 

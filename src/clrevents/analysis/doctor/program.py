@@ -284,15 +284,17 @@ def _ran(case: Case) -> str | None:
     if "top" not in case.answers:
         return None
     rows = case.rows("top", "methods")
-    names = rows.column("name").tolist()
-    # Who spins waits for work.
-    spins = np.array([name.startswith(_SPINS) for name in names], dtype=np.bool_)
     # Processor time where it was counted; else the time in which samples found the thread running.
     is_counted = bool(rows.column("processor_ns").known.any())
-    took = np.where(spins, 0, rows.numbers("processor_ns" if is_counted else "running_ns"))
+    took = rows.numbers("processor_ns" if is_counted else "running_ns").copy()
+    names = case.names(took > 0)
+    # Who spins waits for work.
+    took[[row for row, name in names.items() if name.startswith(_SPINS)]] = 0
     if not took.sum():
         return None
-    worst = int(np.where(at_stops(names), 0, took).argmax())
+    elsewhere = took.copy()
+    elsewhere[list(names)] *= ~at_stops(names.values())
+    worst = int(elsewhere.argmax())
     part = took[worst] / took.sum()
     what = "processor time" if is_counted else "running time"
     by = f"{share_text(part)} of it in {_short(names[worst])}" if part >= _HOT else "spread over many methods"

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
@@ -104,11 +105,6 @@ start, its end, what the heaps are like, and a suspension."""
 NOTHING: Final = ("gc.count", "alloc.events", "locks.count", "exceptions.count", "tasks.awaits", "requests.count")
 """The metrics that are 0 where a report has nothing to judge."""
 _UNASKED: Final = Metric(None, "count", reason="not recorded")
-UNREAD: Final[Mapping[str, frozenset[str]]] = {
-    "jit": frozenset(("methods", "tiers")),
-    "startup": frozenset(("compilations", "loads", "lookups")),
-}
-"""Tables that no rule reads, and that take long to make: they are not made for rules."""
 NO_KINDS: Final = SeenKinds()
 """Where every report was asked."""
 
@@ -170,7 +166,6 @@ class Case:
 
     def rows(self, report: str, table: str) -> ReportTable[Any]:
         """A table of a report."""
-        assert table not in UNREAD.get(report, ()), f"{report}/{table} is not made for rules: see UNREAD"
         if self._asked(report):
             return self.answers[report].table(table)
         return ReportTable.empty(next(t.row_class for t in find_report(report).answer.tables() if t.name == table))
@@ -212,9 +207,16 @@ class Case:
         """Of all sampled methods whose names fit, and have an `own_caller` or `own_callee` in the program: that of the
         one that took longest with all that it calls."""
         rows = self.rows("top", "methods")
-        took = rows.numbers("inclusive_ns").tolist()
-        kins = zip(took, rows.column("name").tolist(), rows.column(kin).tolist(), strict=True)
-        return max(((ns, own) for ns, name, own in kins if own is not None and fits(name)), default=(0, None))[1]
+        names, own = self.names(rows.column(kin).known), rows.column(kin)
+        fitting = np.array([row for row, name in names.items() if fits(name)], dtype=np.int64)
+        kins = zip(rows.numbers("inclusive_ns")[fitting].tolist(), own.take(fitting).tolist(), strict=True)
+        return max(kins, default=(0, None))[1]
+
+    def names(self, which: NDArray[np.bool_]) -> dict[int, str]:
+        """The names of these of all sampled methods, by their rows: names are made when they are asked for."""
+        rows = np.flatnonzero(which)
+        names = self.rows("top", "methods").column("name").take(rows)
+        return dict(zip(rows.tolist(), names.tolist(), strict=True))
 
     def per_second(self, number: float) -> float:
         """A number by the second of the window."""

@@ -148,7 +148,7 @@ def sum_by(of: NDArray[np.integer[Any]], values: NDArray[N], count: int) -> NDAr
     return sums
 
 
-def offsets(sizes: Sequence[int] | Ints) -> Ints:
+def offsets(sizes: Sequence[int] | Ints | Mask) -> Ints:
     """Where parts of these sizes begin that lie one after another, and where the last of them ends."""
     return np.append(0, np.cumsum(sizes, dtype=np.int64))
 

@@ -40,10 +40,10 @@ def _long_start(case: Case, limit: float) -> Verdict:
     if start.value < limit or later < start.value or not is_start or took[ends:][~waits[ends:]].sum() > _LITTLE * later:
         return Clear("the main thread did not work for long before it waited", (start,), ns=limit - start.value)
     tops = case.rows("top", "methods")
-    sampled = zip(tops.numbers("inclusive_ns").tolist(), tops.column("name").tolist(), strict=True)
+    parts = tops.numbers("inclusive_ns") / start.value
     # The innermost method of the program that had most of it, and no more.
-    parts = [one for one in sampled if is_own_name(one[1]) and _MOSTLY <= one[0] / start.value <= _ALL]
-    culprit = min(parts, default=(0, None))[1]
+    names = case.names((parts >= _MOSTLY) & (parts <= _ALL))
+    culprit = min(((parts[row], name) for row, name in names.items() if is_own_name(name)), default=(0, None))[1]
     nameless = "no method of the program took most of it"
     return Ailment(title, start, (start,), case.share(start.value), culprit, nameless=nameless)
 

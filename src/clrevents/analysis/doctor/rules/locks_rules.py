@@ -195,10 +195,10 @@ def _below(case: Case, limit: float) -> Verdict | None:
     """Before .NET 10 no sample shows who waits for a lock: its thread stands in the method that enters it, in native
     code that has no name."""
     tops = case.rows("top", "methods")
-    names, outside = tops.column("name").tolist(), tops.numbers("external_ns")
+    outside = tops.numbers("external_ns")
     # Who computes there, or yields to others again and again, does not wait.
-    waits = (outside >= _PART * case.window_ns) & (tops.numbers("processor_ns") < _AT_WORK * outside)
-    own = [row for row in np.flatnonzero(waits).tolist() if is_own_name(names[row])]
+    names = case.names((outside >= _PART * case.window_ns) & (tops.numbers("processor_ns") < _AT_WORK * outside))
+    own = [row for row, name in names.items() if is_own_name(name)]
     stood = case.cells("top", "methods", "external_ns", own)
     version = case.answers["startup"].facts.runtime_version if "startup" in case.answers else None
     major = int(version.partition(".")[0]) if version and version[:1].isdigit() else None

@@ -41,12 +41,11 @@ def _short(part: Cited, whole: Cited, limit: float) -> float:
 def _names(case: Case, limit: float) -> Verdict:
     total = case.cited("top.total")
     methods = case.rows("top", "methods")
-    names = methods.column("name").tolist()
     kinds, reasons = (methods.column(name).tolist() for name in ("kind", "reason"))
     # Native code has its names in symbol files, and what is not managed has none in any trace.
     nameless = [
         row
-        for row, name in enumerate(names)
+        for row, name in case.names(methods.column("reason").known).items()
         if name.startswith("[unresolved") and kinds[row] != "native" and reasons[row] != _UNMANAGED
     ]
     unnamed = case.cells("top", "methods", "exclusive_ns", nameless)

@@ -346,12 +346,9 @@ def _main(case: Case, limit: float) -> Verdict:
         case.cells("threads", "threads", f"{name}_ns", main).value
         for name in ("running", "ready", "sleep", "join", "lock")
     )
-    names, took = tops.column("name").tolist(), tops.numbers("inclusive_ns")
-    inside = [
-        row
-        for row, name in enumerate(names)
-        if any(until.match(name) for until in _UNTIL) and limit <= took[row] <= 1.1 * stood
-    ]
+    took = tops.numbers("inclusive_ns")
+    names = case.names((limit <= took) & (took <= 1.1 * stood))
+    inside = [row for row, name in names.items() if any(until.match(name) for until in _UNTIL)]
     worst = max(inside, key=lambda row: took[row], default=None)
     total = case.cells("top", "methods", "inclusive_ns", [] if worst is None else [worst])
     if worst is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from operator import mul
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
@@ -125,8 +125,8 @@ class Context:
     """How many events that the report asks for could not be used, by `Provider/Event`: they are described otherwise, or
     damaged."""
     stopped: Callable[[], int]
-    unread: frozenset[str]
-    """Tables that whoever asks does not read."""
+    late: bool
+    """Whether slow tables are made when somebody reads them, if ever."""
 
     @property
     def _join(self) -> JoinedRun | None:
@@ -292,9 +292,15 @@ class Context:
         of event shows them. `cannot` says why the trace has no data, if needs do not. `left_out` says
         which part of it the answer does not cover. `occurred` are metrics of whose things the trace has some, in the
         window or not: their 0 is one, whatever was not recorded. `sample_ns` is how much of the
-        times one sample tells at the most, where that is known. What makes a table is called if anybody reads it.
+        times one sample tells at the most, where that is known. What makes a slow table may be called later, or never.
         """
-        tables = self._made(answer_class, given)
+        # Metrics may have bounds by the rows of any.
+        at_once = not self.late or self._holey or bool(self.troubles.gaps)
+        tables = {
+            name: one if isinstance(one, ReportTable) else one()
+            for name, one in given.items()
+            if at_once or isinstance(one, ReportTable)
+        }
         needs = [need for need in (*self.needs, *lacking) if need.what not in seen]
         unknown = {need.what for need in needs if met(need, self.kinds) == "unknown"}
         nothing = any(need.essential and need.what in unknown for need in needs)
@@ -303,6 +309,10 @@ class Context:
             covered = "partial"
         ranges = CellRanges()
         ranged: dict[str, Any] = {name: ranges.table(name, rows) for name, rows in tables.items()}
+        for declared in answer_class.tables():
+            make = given[declared.name]
+            if declared.name not in tables and not isinstance(make, ReportTable):
+                ranged[declared.name] = ReportTable.late(declared.row_class, partial(_late, declared.name, make))
         ranged["facts"] = ranges.facts(facts)
         ranged["metrics"] = {
             declared.name: ranges.metric(
@@ -321,21 +331,6 @@ class Context:
             notes=(*filter(None, [cannot]), *missing, *ranges.notes(), *notes, *left_out),
             **ranged,
         )
-
-    def _made(
-        self, answer_class: type[T], given: Mapping[str, ReportTable[object] | Callable[[], ReportTable[object]]]
-    ) -> dict[str, ReportTable[object]]:
-        """The tables; one that nobody reads is empty, unless metrics may have bounds by its rows."""
-        unread = frozenset() if self._holey or self.troubles.gaps else self.unread
-        row_classes = {declared.name: declared.row_class for declared in answer_class.tables()}
-        return {
-            name: one
-            if isinstance(one, ReportTable)
-            else ReportTable.empty(row_classes[name])
-            if name in unread
-            else one()
-            for name, one in given.items()
-        }
 
     def touched(self, thread_id: int | None = None, since_ns: int | None = None) -> bool:
         """Whether an event may be missing in the window: of this thread, or of any.
@@ -548,6 +543,10 @@ class Context:
         if known != "unknown" and known != "from the start":
             return metric.bound(least=known == "at least")
         return metric.unknown("the trace is a part of another and lacks what this needs from before or after")
+
+
+def _late(name: str, make: Callable[[], ReportTable[object]]) -> ReportTable[object]:
+    return CellRanges().table(name, make())
 
 
 class Collector(ABC, Generic[A_co]):

@@ -223,11 +223,11 @@ PROCESSES: Final = 100
 
 @frozen
 class Asked:
-    """One report with its parameters, and its tables that nobody reads then."""
+    """One report with its parameters, and whether its slow tables are made as `late` as somebody reads them."""
 
     declaration: AnyReport
     parameters: Any
-    unread: frozenset[str] = frozenset()
+    late: bool = False
 
 
 @frozen(eq=False)
@@ -482,7 +482,7 @@ class ReportReading:
             thread_names=known.thread_names,
             unfit=unfit,
             stopped=known.stopped_ns,
-            unread=one.unread,
+            late=one.late,
         )
 
 

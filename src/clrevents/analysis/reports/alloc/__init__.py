@@ -429,8 +429,8 @@ class AllocCollector(Collector[AllocReport]):
             threads=tables.threads(),
             timeline=tables.timeline(),
             sources=_sources(context, reading, source, tables.lossy()),
-            stacks=tables.stacks(),
-            type_stacks=tables.type_stacks(),
+            stacks=tables.stacks,
+            type_stacks=tables.type_stacks,
         )
 
 

@@ -288,8 +288,7 @@ def without_frames(merged: MergedStacks, dropped: Mask) -> MergedStacks:
 
 
 def _only(merged: MergedStacks, values: Ints, kept: Mask, frames: tuple[StackFrame, ...]) -> MergedStacks:
-    sizes = np.bincount(_owner(merged)[kept], minlength=len(merged.offsets) - 1)
-    return MergedStacks(merged.of, offsets(sizes), values[kept], frames)
+    return MergedStacks(merged.of, offsets(kept)[merged.offsets], values[kept], frames)
 
 
 def _owner(merged: MergedStacks) -> Ints:
@@ -425,7 +424,8 @@ def folded(merged: MergedStacks) -> MergedStacks:
     """Stacks without artefacts, so that callers stand in their place; one of nothing else stays."""
     artefact = artefact_frames(merged.frames)
     if artefact.any():
-        kept, owner = ~artefact[merged.values], _owner(merged)
-        nothing = np.bincount(owner[kept], minlength=len(merged.offsets) - 1) == 0
-        merged = without_frames(merged, ~(kept | nothing[owner]))
+        kept = ~artefact[merged.values]
+        before = offsets(kept)[merged.offsets]
+        nothing = before[1:] == before[:-1]
+        merged = without_frames(merged, ~(kept | np.repeat(nothing, np.diff(merged.offsets))))
     return used(merged)
