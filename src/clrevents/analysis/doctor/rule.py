@@ -170,6 +170,10 @@ class Case:
             return self.answers[report].table(table)
         return ReportTable.empty(next(t.row_class for t in find_report(report).answer.tables() if t.name == table))
 
+    def where(self, report: str, table: str, column: str, fits: Callable[[Any], object]) -> list[int]:
+        """The rows of a table whose cell in this column fits."""
+        return [row for row, cell in enumerate(self.rows(report, table).column(column).tolist()) if fits(cell)]
+
     def cells(self, report: str, table: str, column: str, rows: Iterable[int]) -> Cited:
         """The sum of some cells of a column, nulls being 0."""
         places = tuple(int(row) for row in rows)

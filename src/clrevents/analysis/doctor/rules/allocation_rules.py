@@ -51,15 +51,14 @@ def _of_types(
 ) -> Verdict:
     """A verdict on these types, of which one event tells so many bytes at the most."""
     total = case.cited("alloc.bytes_total")
-    rows = case.rows("alloc", "types")
-    places = [row for row, name in enumerate(rows.column("type").tolist()) if name and fits(name)]
+    places = case.where("alloc", "types", "type", lambda name: name and fits(name))
     cited = case.cells("alloc", "types", "bytes", places)
     share = cited.value / total.value if total.value else 0.0
     title = f"{share_text(share)} of {total.text} allocated are {what}"
     if share < limit or cited.value < _LEAST or case.per_second(cited.value) < _LEAST_RATE:
         least = max(limit * total.value, _LEAST, _LEAST_RATE * case.window_ns / 1e9)
         return Clear(title, (cited, total), events=(least - cited.value) / largest)
-    worst = rows.column("type").tolist()[places[0]]
+    worst = case.rows("alloc", "types").column("type").tolist()[places[0]]
     return Ailment(title, cited, (cited, total), share, site_of(case, worst))
 
 

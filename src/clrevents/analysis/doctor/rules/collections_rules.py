@@ -425,8 +425,7 @@ def _midlife(case: Case, limit: float) -> Verdict:
 
 
 def _finalizing(case: Case, limit: float) -> Verdict:
-    rows = case.rows("threads", "threads")
-    own = [row for row, role in enumerate(rows.column("role").tolist()) if role == "finalizer"]
+    own = case.where("threads", "threads", "role", "finalizer".__eq__)
     parts = [case.cells("threads", "threads", f"{name}_ns", own) for name in _BUSY]
     took = sum(one.value for one in parts)
     title = f"finalizers kept their thread busy for {duration_text(took)}"
@@ -475,8 +474,8 @@ def _memory(case: Case, limit: float) -> Verdict:
 
 def _requested(case: Case) -> bool:
     """Whether most pauses are for collections that the program requested."""
-    reasons = _column(case, "reason")
-    induced = _pauses(case, [row for row, why in enumerate(reasons) if (why or "").startswith("Induced")])
+    asked = case.where("gc", "collections", "reason", lambda why: (why or "").startswith("Induced"))
+    induced = _pauses(case, asked)
     return induced.value >= 0.5 * (case.value("gc.pause_total") or 1)
 
 

@@ -89,10 +89,9 @@ def _sync_over_async(case: Case, limit: float) -> Verdict:
 
 
 def _sleeping(case: Case, limit: float) -> Verdict:
-    kinds = case.rows("pool", "blockers").column("kind").tolist()
     # One worker that sleeps keeps nobody waiting, unless the pool wants more of them.
     least = _BLOCKED.size(case) if case.value("pool.raises") else limit
-    return _blocked(case, least, [row for row, kind in enumerate(kinds) if kind == "sleep"], "slept")
+    return _blocked(case, least, case.where("pool", "blockers", "kind", "sleep".__eq__), "slept")
 
 
 def _blocked(case: Case, limit: float, rows: list[int], what: str) -> Verdict:

@@ -70,10 +70,8 @@ def _stacks(case: Case, limit: float) -> Verdict:
 
 def _sampler(case: Case, limit: float) -> Verdict:
     stopped = case.cited("threads.sampler_total")
-    roles = case.rows("threads", "threads").column("role").tolist()
-    used = case.cells(
-        "threads", "threads", "processor_ns", [row for row, role in enumerate(roles) if role == "sampler"]
-    )
+    sampler = case.where("threads", "threads", "role", "sampler".__eq__)
+    used = case.cells("threads", "threads", "processor_ns", sampler)
     title = f"the sampler held threads for {stopped.side}{share_text(case.share(stopped.value))} of the time"
     if stopped.value < limit:
         return Clear(title, (stopped, used))

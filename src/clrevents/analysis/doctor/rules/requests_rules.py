@@ -15,9 +15,7 @@ _ENOUGH: Final = 10
 
 
 def _clients(case: Case) -> list[int]:
-    return [
-        row for row, side in enumerate(case.rows("requests", "requests").column("side").tolist()) if side == "client"
-    ]
+    return case.where("requests", "requests", "side", "client".__eq__)
 
 
 def _queue(case: Case, limit: float) -> Verdict:
