@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import pytest
@@ -18,6 +18,7 @@ from analysis.doctor.test_rule_laws import (
     in_calls,
     lock,
     method,
+    methods,
     midlife,
     planted,
     polling,
@@ -25,6 +26,7 @@ from analysis.doctor.test_rule_laws import (
     thread,
     timers,
     turns,
+    used,
     waits,
 )
 from clrevents.analysis.doctor.diagnosing import verdict
@@ -131,6 +133,15 @@ def listed(number: str, methods: int) -> Facts:
     return {**made, f"trace.{number}": methods, "startup.runtime_to_program": S}
 
 
+def inlined(seen: int) -> Facts:
+    """Reads that take so long as are seen, below a method with much more of native code."""
+    read = used(
+        "Interop.Sys.PRead(SafeHandle)", seen, seen, exclusive_ns=seen, running_ns=seen // 5, own_caller="Shop.Load()"
+    )
+    load = used("Shop.Load()", 4 * S, 5 * S, exclusive_ns=4 * S)
+    return {"threads.processor_total": LONG, **methods(read, load)}
+
+
 def fired(beneath: int, by: str = "TimerQueueTimer.Fire(bool)", first: int = 0) -> Facts:
     """A thread of timers that works, but of which no event says how often; its callbacks took so much of a second, and
     the first at each time so much of that."""
@@ -140,6 +151,13 @@ def fired(beneath: int, by: str = "TimerQueueTimer.Fire(bool)", first: int = 0) 
         "top/methods/name": [f"System.Threading.{name}" for name in names],
         "top/methods/inclusive_processor_ns": [beneath, first, S],
     }
+
+
+def finished(rate: int) -> Facts:
+    """The pool finished so many work items in a second, and twice as many per second in three; before, nobody knows
+    since when it measured."""
+    measured = {"time_ns": [S, 2 * S, 5 * S], "throughput": [9_000.0, float(rate), 2.0 * rate]}
+    return {f"pool/throughput/{name}": values for name, values in measured.items()}
 
 
 @pytest.mark.parametrize(
@@ -170,12 +188,15 @@ def fired(beneath: int, by: str = "TimerQueueTimer.Fire(bool)", first: int = 0) 
         pytest.param("cpu.spinning", circles("native"), Clear, id="it stands in a native call"),
         pytest.param("cpu.small_reads", {**READS, **in_calls(0.1)}, SICK, id="each read is short"),
         pytest.param("cpu.small_reads", {**READS, **in_calls(0.01)}, Clear, id="each read is long"),
+        pytest.param("cpu.small_reads", inlined(S // 2), SICK, id="most calls are inlined"),
+        pytest.param("cpu.small_reads", inlined(S // 4), Clear, id="the caller calls other native code"),
         pytest.param("timer.often", fired(S), SICK, id="the workers run callbacks of timers"),
         pytest.param("timer.often", fired(S // 10), Unknown, id="the workers have other work"),
         pytest.param("timer.often", fired(S, DELAYED), SICK, id="which left the stack by calling on"),
         pytest.param("cpu.making", hot(f"{XML}.ctor(Type, XmlRootAttribute)")(S), SICK, id="by a serializer"),
         pytest.param("cpu.making", hot(f"{XML}Serialize(TextWriter, object)")(S), Clear, id="it is used, not made"),
         pytest.param("timer.often", fired(S, first=S), Unknown, id="one timer is due each time"),
+        pytest.param("timer.often", {**fired(S), **finished(100)}, Clear, id="the pool finished too few work items"),
         pytest.param("timer.often", WOKEN, SICK, id="timers are most of what it does"),
         pytest.param("timer.often", {**WOKEN, "threads.processor_total": 3 * S}, Unknown, id="most is other work"),
         pytest.param("wait.polling", awake(1.0), SICK, id="woken often"),
@@ -196,9 +217,30 @@ def test_it_tells_them_apart(rule: str, facts: Facts, kind: type) -> None:
 
 
 def test_what_timers_start_counts_for_them() -> None:
-    often = verdict(planted(fired(S)), rule_of("timer.often"))
-    assert isinstance(often, Ailment)
-    assert often.impact.value == LONG // 100 + S
+    for facts, cost in ((fired(S), (LONG // 100 + S, "")), ({**fired(S), **finished(1_000)}, (17_500, "at most "))):
+        often = verdict(planted(facts), rule_of("timer.often"))
+        assert isinstance(often, Ailment)
+        assert (often.impact.value, often.impact.side) == cost
+
+
+def test_native_code_below_callers_tells_what_compiling_took() -> None:
+    def native(name: str, took: int, **known: Any) -> Facts:
+        return used(name, took, took, exclusive_ns=2 * took, running_ns=took // 2, waiting_ns=took // 2, **known)
+
+    sampled = methods(
+        used(f"{XML}.ctor(Type)", MS, MS, own_caller="Shop.Make()"),
+        native("Shop.Make()", 0, own_caller="Shop.Ask()"),
+        *(native(name, 2 * S) for name in ("Shop.Ask()", "dynamicClass.Read()", "Shop.Zip()")),
+        *(native(name, 2 * S) for name in ("dynamicClass.IL_STUB_PInvoke()", "Interop.Sys.Read()", "[unresolved 0x1]")),
+    )
+    counts = {"trace.dynamic": 2_000, "trace.compiled": 20_000, "threads.processor_total": 5 * S}
+    case = planted({**sampled, **counts, "startup.runtime_to_program": S})
+    case = attrs.evolve(case, answers={name: answer for name, answer in case.answers.items() if name != "jit"})
+    # Calls of native code with a frame are none; who neither has code made nor was made compiles none of that.
+    for rule, cost in (("cpu.making", (2 * S + MS, "at least ")), ("cpu.compiling", (3 * S, ""))):
+        found = verdict(case, rule_of(rule))
+        assert isinstance(found, Ailment)
+        assert (found.impact.value, found.impact.side) == cost
 
 
 def test_whoever_comes_last_to_a_barrier_is_to_blame() -> None:
@@ -213,8 +255,8 @@ def test_whoever_comes_last_to_a_barrier_is_to_blame() -> None:
     [("cpu.compiling", "compiled", 60_000, 6_000), ("cpu.making", "dynamic", 2_000, 300)],
 )
 def test_the_list_of_code_tells_what_no_event_does(rule: str, number: str, many: int, usual: int) -> None:
-    for methods, kind in ((many, SICK), (usual, Clear)):
-        case = planted(listed(number, methods))
+    for count, kind in ((many, SICK), (usual, Clear)):
+        case = planted(listed(number, count))
         told = {name: answer for name, answer in case.answers.items() if name != "jit"}
         assert isinstance(verdict(attrs.evolve(case, answers=told), rule_of(rule)), kind)
         # The JIT's own events tell it better; and before the recording, others may have been compiled.

@@ -296,7 +296,7 @@ OTHERS: Final[Mapping[str, tuple[Facts, Facts]]] = {
     "trace.lost": ({"trace.lost": 3, "trace.events": 9}, {}),
     "trace.cut": ({"trace.unended": 1}, {}),
     "trace.names": (
-        {"top.total": S, **method("[unresolved 0x1]", kind="managed", reason="not in the rundown", exclusive_ns=S // 2)},
+        {"top.total": S, **method("[unresolved 0x1]", kind="managed", reason="not listed", exclusive_ns=S // 2)},
         {"top.total": S, **method("Shop.Cook()", exclusive_ns=S)},
     ),
     "trace.stacks": ({"top.total": S, "top.cut_total": S // 2}, {"top.total": S, "top.cut_total": MS}),
@@ -481,6 +481,9 @@ def used(name: str, exclusive: int, whole: int, **known: object) -> Facts:
 
 LIBRARY: Final = "System.Array.IndexOf(Array)"
 SPINS: Final = "System.Threading.SpinWait.SpinOnce(int)"
+PREAD: Final = "Interop.Sys.PRead(SafeHandle, byte*, int, long)"
+CONTINUES: Final = "System.Threading.Tasks.Task.RunContinuations(object)"
+WORKER: Final = "System.Threading.LowLevelLifoSemaphore.WaitAsWaiter(int)"
 
 
 @pytest.mark.parametrize(
@@ -516,6 +519,17 @@ SPINS: Final = "System.Threading.SpinWait.SpinOnce(int)"
             "Cook",
             2,
         ),
+        # What is inlined is native code of the caller, and what workers do around continuations belongs to them.
+        (
+            "cpu.small_reads",
+            (
+                used(PREAD, S, S, exclusive_ns=S, running_ns=MS * 100, own_caller="Shop.Load()"),
+                used("Shop.Load()", 8 * S, 9 * S, exclusive_ns=8 * S, running_ns=3 * S, waiting_ns=S),
+            ),
+            "Load",
+            5,
+        ),
+        ("cpu.awaiting", (used(CONTINUES, 4 * S, 5 * S), used(WORKER, S, S), used("Shop.Go()", 0, 5 * S)), "Go", 5),
     ],
 )
 def test_who_has_processor_time_used(rule: str, facts: tuple[Facts, ...], culprit: str, impact: int) -> None:

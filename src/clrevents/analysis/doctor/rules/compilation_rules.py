@@ -13,7 +13,7 @@ from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.shared.samples.leaf_states import WAITING
 
 _FIRST: Final = 5 * 10**9
-_MAKING: Final = ("System.Reflection.Emit.", "System.Linq.Expressions.", "System.Text.RegularExpressions.")
+MAKING: Final = ("System.Reflection.Emit.", "System.Linq.Expressions.", "System.Text.RegularExpressions.")
 """Namespaces of what code is generated with."""
 _LITTLE: Final = 0.2
 """So much of a start is waiting at most, and of what follows work."""
@@ -103,7 +103,7 @@ def _maker(case: Case) -> str | None:
     rows = case.rows("alloc", "type_stacks")
     makers: Counter[str] = Counter()
     for kind, method, size in zip(*(rows.column(n).tolist() for n in ("type", "method", "bytes")), strict=True):
-        if kind and kind.startswith(_MAKING) and is_own_name(method):
+        if kind and kind.startswith(MAKING) and is_own_name(method):
             makers[method] += size or 0
     return max(makers, key=lambda name: makers[name]) if makers else None
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from clrevents._util.words import counted, digits, duration_text, share_text, size_text
 from clrevents.analysis.doctor.rule import Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
-from clrevents.analysis.doctor.rules.compilation_rules import MADE
+from clrevents.analysis.doctor.rules.compilation_rules import MADE, MAKING
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.schema.registry import OWN
@@ -35,12 +35,20 @@ _AWAITING: Final = re.compile(
     r"|LowLevelLifoSemaphore\.(?!Wait|Block))|Diagnostics\.Debugger\.NotifyOfCross)"
 )
 """Methods that suspend and continue async methods, without those in which workers wait for that."""
+_WORKERS: Final = re.compile(r"^System\.Threading\.LowLevel(?:LifoSemaphore\.(?:Wait|Block)|SpinWaiter\.)")
+"""Those: workers fall asleep and are woken for each small piece."""
 _FILES: Final = re.compile(
     r"^(?:Interop\.Sys\.P?(?:Read|Write)\(|System\.IO\.(?:FileStream|RandomAccess|Strategies\.(?!Buffered)\w+)\.(?:P?Read|P?Write))"
 )
 """Methods between a program and its files, without those that read ahead."""
 _AROUND: Final = 0.04
 """The part of a read that passes around its system call, if that takes no more than some microseconds."""
+_SEEN: Final = 0.1
+"""So much of what calls have of native time must be seen in methods of files: then the rest of them were inlined."""
+_CALLS: Final = re.compile(r"^(?:\[|Interop\.|dynamicClass\.IL_STUB)")
+"""Frames of calls of native code."""
+_MADE: Final = re.compile(r"^dynamicClass\.(?!IL_STUB)")
+"""Methods that the program made while it ran."""
 _EACH_NS: Final = 50_000
 """What a method takes to be compiled, at least."""
 _MANY: Final = 500
@@ -180,11 +188,24 @@ def _spinning(case: Case, limit: float) -> Verdict:
 
 
 def _compiling(case: Case, limit: float) -> Verdict:
-    names = case.rows("top", "methods").column("name").tolist()
-    roles = case.rows("threads", "threads").column("role").tolist()
-    foreground = [row for row, name in enumerate(names) if name == "[jit]"]
-    background = [row for row, role in enumerate(roles) if role == "tiering"]
-    return _uncounted(case, limit) or _spent(case, limit, "compilation took", foreground, background)
+    number = _since_start(case, "compiled")
+    if number * _EACH_NS < limit:
+        background = case.where("threads", "threads", "role", "tiering".__eq__)
+        foreground = case.where("top", "methods", "name", "[jit]".__eq__)
+        verdict = _spent(case, limit, "compilation took", foreground, background)
+        # What other threads compile, only events tell.
+        is_part = isinstance(verdict, Ailment) and case.coverage("jit") == "none"
+        return _least(verdict) if is_part else verdict  # type: ignore[arg-type]
+    callers = case.where("top", "methods", "name", lambda name: not _CALLS.match(name))
+    cost = _to_compile(case, "compiled", number, callers)
+    how = f"at {_EACH_NS // 1000} µs each" if cost.side else "estimated by samples in native code"
+    title = f"{counted(number, 'method')} were compiled: {cost.text} of processor time, {how}"
+    rows, whole = case.rows("top", "methods"), case.cited(_ALL_NS)
+    took = zip(rows.numbers("inclusive_processor_ns").tolist(), rows.column("name").tolist(), strict=True)
+    # The innermost of the program's methods that may have called as much.
+    culprit = min(((ns, name) for ns, name in took if ns >= limit and is_own_name(name)), default=(0, None))[1]
+    share = min(cost.value / max(whole.value, 1), 1.0)
+    return Ailment(title, cost, (case.cited("trace.compiled"), whole), share, culprit)
 
 
 def _since_start(case: Case, name: str) -> int:
@@ -193,26 +214,27 @@ def _since_start(case: Case, name: str) -> int:
     return (case.value(f"trace.{name}") or 0) if started and case.coverage("jit") == "none" else 0
 
 
-def _uncounted(case: Case, limit: float) -> Verdict | None:
-    """By how many methods were compiled, where no event says how long that took."""
-    number, whole = _since_start(case, "compiled"), case.cited(_ALL_NS)
-    least = number * _EACH_NS
-    if least < limit:
-        return None
-    cost = Cited("trace.compiled", least, "ns", side="at least ")
-    title = f"{counted(number, 'method')} were compiled: {cost.text} of processor time, at {_EACH_NS // 1000} µs each"
+def _to_compile(case: Case, which: str, number: int, callers: Sequence[int]) -> Cited:
+    """What it took to compile so many methods, where no event says it. The compiler has no frame: it is native code
+    below what calls a method first, or each took a little at least."""
+    least = Cited(f"trace.{which}", number * _EACH_NS, "ns", side="at least ")
+    cost = case.cells("top", "methods", "processor_ns", callers).of(_native(case, callers))
+    return max(cost, least, key=lambda cited: cited.value)
+
+
+def _native(case: Case, methods: Sequence[int]) -> int:
+    """How much of these methods' own processor time passed in native code without a frame: in calls that were inlined,
+    or in the runtime's work for them."""
     rows = case.rows("top", "methods")
-    took = zip(rows.numbers("inclusive_processor_ns").tolist(), rows.column("name").tolist(), strict=True)
-    # The innermost of the program's methods that may have called as much.
-    culprit = min(((ns, name) for ns, name in took if ns >= limit and is_own_name(name)), default=(0, None))[1]
-    share = min(least / max(whole.value, 1), 1.0)
-    return Ailment(title, cost, (case.cited("trace.compiled"), whole), share, culprit)
+    columns = (f"{name}_ns" for name in ("processor", "exclusive", "running", "waiting"))
+    used, took, ran, waited = (rows.numbers(column)[list(methods)] for column in columns)
+    return int(((took - ran - waited) / np.maximum(took, 1) * used).sum())
 
 
 def _making(case: Case, limit: float) -> Verdict:
     rows = case.rows("top", "methods")
-    used = rows.numbers("inclusive_processor_ns")
-    makers = [row for row, name in enumerate(rows.column("name").tolist()) if _MAKERS.search(name)]
+    used, names = rows.numbers("inclusive_processor_ns"), rows.column("name").tolist()
+    makers = [row for row, name in enumerate(names) if _MAKERS.search(name)]
     # Of those that call one another, the outermost has all.
     worst = max(makers, key=lambda row: used[row], default=None)
     part = case.cells("top", "methods", "inclusive_processor_ns", [] if worst is None else [worst])
@@ -220,46 +242,59 @@ def _making(case: Case, limit: float) -> Verdict:
     share = part.value / max(whole.value, 1)
     title = f"{part.text} of processor time, {share_text(share)} of all, went into making code while the program runs"
     many = _since_start(case, "dynamic")
-    if worst is not None and part.value < limit and many >= _MANY and case.per_second(many) >= _OFTEN:
-        # Each is compiled when it is first called, under no maker's name.
-        cost = Cited("trace.dynamic", many * _EACH_NS, "ns", side="at least ")
-        title = f"{many:,} methods were made while the program ran, {case.per_second(many):,.0f} per second"
-        return Ailment(title, cost, (case.cited("trace.dynamic"), part), None, case.own_kin(_MAKERS.search))
+    if worst is not None and many >= _MANY and case.per_second(many) >= _OFTEN:
+        # Each is compiled when it is first called: by who has it made, by another one, or by what had it made.
+        own_caller = dict(zip(names, rows.column("own_caller").tolist(), strict=True))
+        caller = own_caller[names[worst]]
+        by = {name for name in names if name.startswith(MAKING) and own_caller[name] != caller}
+        while caller is not None and caller not in by:
+            by.add(caller)
+            caller = own_caller.get(caller)
+        callers = [row for row, name in enumerate(names) if name in by or _MADE.match(name)]
+        cost = _to_compile(case, "dynamic", many, callers)
+        # Where the compiler asks managed code about these, its callers seem to run.
+        cost = attrs.evolve(cost, value=cost.value + part.value, side="at least ")
+        rate = f"{case.per_second(many):,.0f} per second"
+        title = f"{many:,} methods were made while the program ran, {rate}: {cost.text} of processor time"
+        share = min(cost.value / max(whole.value, 1), 1.0)
+        return Ailment(title, cost, (case.cited("trace.dynamic"), part), share, case.own_kin(_MAKERS.search))
     if worst is None or part.value < limit:
         return Clear(title, (part, whole))
-    name = rows.column("name").tolist()[worst]
+    name = names[worst]
     return Ailment(f"{title}, in {name.partition('(')[0]}", part, (part, whole), share, case.own_kin(name.__eq__))
 
 
 def _awaiting(case: Case, limit: float) -> Verdict:
+    awaiting, workers = (case.where("top", "methods", "name", one.match) for one in (_AWAITING, _WORKERS))
+    verdict = _spent(case, limit, "suspending and continuing async methods took", awaiting)
+    if not isinstance(verdict, Ailment):
+        return verdict
     rows = case.rows("top", "methods")
-    names, used = rows.column("name").tolist(), rows.numbers("inclusive_processor_ns")
-    verdict = _spent(
-        case,
-        limit,
-        "suspending and continuing async methods took",
-        [row for row, name in enumerate(names) if _AWAITING.match(name)],
-    )
-    own = [row for row, name in enumerate(names) if is_own_name(name)]
-    if isinstance(verdict, Ailment) and own:
-        return attrs.evolve(_least(verdict), culprit=names[max(own, key=lambda row: used[row])])
-    return verdict
+    used = zip(rows.numbers("inclusive_processor_ns").tolist(), rows.column("name").tolist(), strict=True)
+    culprit = max((one for one in used if is_own_name(one[1])), default=(0, None))[1]
+    more = case.cells("top", "methods", "processor_ns", workers).value
+    return attrs.evolve(_least(verdict, more, "in workers that fall asleep and wake"), culprit=culprit)
 
 
 def _pieces(case: Case, limit: float) -> Verdict:
-    rows = case.rows("top", "methods")
-    calls = [row for row, name in enumerate(rows.column("name").tolist()) if _FILES.match(name)]
-    verdict = _spent(case, limit, "reading and writing files took", calls)
-    took, ran = (int(rows.numbers(f"{name}_ns")[calls].sum()) for name in ("exclusive", "running"))
+    rows, culprit = case.rows("top", "methods"), case.own_kin(_FILES.match)
+    calls = case.where("top", "methods", "name", _FILES.match)
+    took, ran, used = (int(rows.numbers(f"{of}_ns")[calls].sum()) for of in ("exclusive", "running", "processor"))
+    inlined = _native(case, case.where("top", "methods", "name", lambda name: name == culprit))
+    more = inlined if used >= _SEEN * inlined else 0
+    verdict = _spent(case, limit - more, "reading and writing files took", calls)
     if not isinstance(verdict, Ailment) or ran < _AROUND * took:
         return Clear(verdict.title, verdict.evidence)  # type: ignore[union-attr]
     title = f"{verdict.title}, {share_text(ran / took)} of it around the system calls: each moves little"
-    return attrs.evolve(_least(verdict), title=title, culprit=case.own_kin(_FILES.match))
+    return _least(attrs.evolve(verdict, title=title, culprit=culprit), more, "in calls that were inlined")
 
 
-def _least(found: Ailment) -> Ailment:
-    """With its cost as the least: what is inlined counts for its callers."""
-    return attrs.evolve(found, impact=attrs.evolve(found.impact, side="at least "))
+def _least(found: Ailment, more: float = 0, where: str = "") -> Ailment:
+    """With its cost as the least, of which so much more is known: what is inlined counts for its callers."""
+    cost = attrs.evolve(found.impact, value=found.impact.value + more, side="at least ")
+    share = (found.share or 0) * cost.value / max(found.impact.value, 1)
+    title = f"{found.title}, and {duration_text(more)} more {where}" if more else found.title
+    return attrs.evolve(found, impact=cost, share=share, title=title)
 
 
 def _spent(

@@ -82,8 +82,7 @@ def _process(case: Case, limit: float) -> Verdict:
     if total.value < limit:
         return Clear(title, (total,), ns=limit - total.value)
     worst = max(until_exit, key=lambda row: waited[row])
-    threads = case.rows("threads", "threads")
-    main = [row for row, role in enumerate(threads.column("role").tolist()) if role == "main"]
+    main = case.where("threads", "threads", "role", "main".__eq__)
     ran = case.cells("threads", "threads", "running_ns", main)
     if case.share(ran.value) >= _WORKING:
         return Clear(f"{title}, while the main thread ran for {ran.text}", (total, ran))
@@ -283,8 +282,7 @@ def _polling(case: Case, limit: float) -> Verdict:
 
 def _timers(case: Case, limit: float) -> Verdict:
     threads, rows = case.rows("threads", "threads"), case.rows("waits", "waits")
-    roles = threads.column("role").tolist()
-    own = _rows_of(roles, "timer")
+    own = case.where("threads", "threads", "role", "timer".__eq__)
     ids = set(threads.column("thread_id").take(np.array(own, dtype=np.int64)).tolist())
     columns = (rows.column(name).tolist() for name in ("thread_id", "kind", "evidence"))
     woken = sum(
@@ -297,29 +295,36 @@ def _timers(case: Case, limit: float) -> Verdict:
     if woken:
         title += f", and woke {counted(woken, 'time')}, {case.per_second(woken):,.0f} times per second"
     evidence: tuple[Cited, ...] = (used, lived)
-    # It is woken once for all that are due.
-    cost = Cited("waits.count", woken, "count", side="at least ")
+    # It is woken once for all that are due, each of which is a work item, which the pool counts.
+    cost = _finished(case) or Cited("waits.count", woken, "count", side="at least ")
     if case.per_second(woken) < limit:
-        if woken or share < _BY_TIMERS:
+        if woken or share < _BY_TIMERS or 0 < case.per_second(cost.value) < limit:
             return Clear(title, evidence)
         fired = _fired(case)
         if fired is None:
             return Unknown(f"{title}; how often it woke is told from .NET 9 on")
         title += f", and {fired.text} of processor time of the pool's workers were for what it started"
-        evidence, cost = (*evidence, fired), fired.of(used.value + fired.value)
+        evidence = *evidence, fired
+        cost = cost if cost.value else fired.of(used.value + fired.value)
     else:
-        busy = case.cells("threads", "threads", "processor_ns", [*own, *_rows_of(roles, "pool_worker")])
+        workers = case.where("threads", "threads", "role", "pool_worker".__eq__)
+        busy = case.cells("threads", "threads", "processor_ns", [*own, *workers])
         evidence = *evidence, busy
         if busy.value < _MOSTLY * case.value("threads.processor_total"):
             return Unknown(
                 f"{title}; no event tells how many timers fired each time, and most processor time went elsewhere"
             )
+    title += f"; the pool finished {cost.value:,} work items" if cost.place.startswith("pool") else ""
     called = case.own_kin(lambda name: name.startswith(_FIRE), "own_callee")
     return Ailment(title, cost, evidence, None, called, nameless="no sample shows what timers call")
 
 
-def _rows_of(roles: list[str], role: str) -> list[int]:
-    return [row for row, one in enumerate(roles) if one == role]
+def _finished(case: Case) -> Cited | None:
+    """How many work items the pool finished at most: as many per second as where it measured."""
+    rows = case.rows("pool", "throughput")
+    took, rate = np.diff(rows.numbers("time_ns")), rows.numbers("throughput")[1:]
+    done = int((rate * took).sum() / max(took.sum(), 1) * case.window_ns / 1e9)
+    return Cited("pool/throughput/throughput", done, "count", tuple(range(1, len(rows))), "at most ") if done else None
 
 
 def _fired(case: Case) -> Cited | None:
@@ -340,8 +345,7 @@ def _fired(case: Case) -> Cited | None:
 def _main(case: Case, limit: float) -> Verdict:
     """The main thread, or one alone, under what waits for room in a queue, for an answer of another process, or for a
     task that nobody is at work on."""
-    threads, tops = case.rows("threads", "threads"), case.rows("top", "methods")
-    main = [row for row, role in enumerate(threads.column("role").tolist()) if role == "main"]
+    tops, main = case.rows("top", "methods"), case.where("threads", "threads", "role", "main".__eq__)
     stood = case.cells("threads", "threads", "life_ns", main).value - sum(
         case.cells("threads", "threads", f"{name}_ns", main).value
         for name in ("running", "ready", "sleep", "join", "lock")
@@ -476,7 +480,7 @@ RULES: Final = (
         "threads {file} --sort processor_ns",
         _timers,
         "counted",
-        also=("top",),
+        also=("pool", "top"),
         need=_COUNTED,
     ),
     Rule(
