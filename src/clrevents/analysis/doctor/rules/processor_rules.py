@@ -396,7 +396,7 @@ RULES: Final = (
         Threshold(0.2, "20 % of the processor time, and 500 ms", of=_ALL_NS, least=_LEAST_NS),
         "Code is compiled twice or more often: quickly at first, and again in the background where it is hot.",
         "Publish with ReadyToRun; in programs that end soon, try DOTNET_TieredPGO=0.",
-        "the recording has little but the start.",
+        "the recording has little but the start; dear calls of native code that are inlined count as well.",
         "jit {file}",
         _compiling,
         "counted",

@@ -408,7 +408,9 @@ def _brief(case: Case, limit: float) -> Verdict:
         return Clear(title, (threads, lived), events=limit - len(brief))
     starter = case.own_kin(re.compile(r"System\.Threading\.Thread\.(?:Unsafe)?Start(?!Callback)\w*\(").match)
     nameless = "no sample shows who starts them"
-    return Ailment(title, threads.of(len(brief)), (threads, lived), culprit=starter, nameless=nameless)
+    # Of those that began in the last second, it is not known.
+    cost = Cited("threads.threads", len(brief), "count", side="at least ")
+    return Ailment(title, cost, (threads, lived), culprit=starter, nameless=nameless)
 
 
 RULES: Final = (
@@ -476,7 +478,7 @@ RULES: Final = (
         Threshold(250, "the thread of timers wakes 250 times per second"),
         "Each time a worker of the pool is woken for a moment, whether there is something to do or not.",
         "Let one timer serve all, fire less often, or react to what happens instead of looking for it.",
-        "the timers belong to a protocol that must be that exact.",
+        "the timers belong to a protocol that must be that exact; other work items of the pool count, too.",
         "threads {file} --sort processor_ns",
         _timers,
         "counted",
