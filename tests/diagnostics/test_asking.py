@@ -17,8 +17,9 @@ import pytest
 
 from clrevents.diagnostics import AsyncProcess, DiagnosticsError, Process, find_process
 from clrevents.diagnostics.async_session import answered
-from clrevents.diagnostics.driving import run
-from clrevents.diagnostics.runtime_requests import environment, info, resume
+from clrevents.diagnostics.driving import request, run
+from clrevents.diagnostics.messages import ResumeRuntime
+from clrevents.diagnostics.runtime_requests import environment, info
 from clrevents.diagnostics.transports import Endpoint, SocketEndpoint, endpoint_at
 from scripted_runtime import ScriptedRuntime, message, ok, refusal, text
 
@@ -207,18 +208,18 @@ def test_hostile_environments_end_in_a_sentence(tmp_path: Path, follows: bytes, 
 
 def test_who_cannot_be_reached_is_said(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticsError, match="no such socket"):
-        run(resume(SocketEndpoint(str(tmp_path / "none"))), "to resume")
+        run(request(SocketEndpoint(str(tmp_path / "none")), ResumeRuntime()), "to resume")
     (tmp_path / "file").write_text("")
     with pytest.raises(DiagnosticsError, match="is not a socket"):
-        run(resume(SocketEndpoint(str(tmp_path / "file"))), "to resume")
+        run(request(SocketEndpoint(str(tmp_path / "file")), ResumeRuntime()), "to resume")
     dead = socket.socket(socket.AF_UNIX)
     dead.bind(str(tmp_path / "dead"))
     dead.close()
     with pytest.raises(DiagnosticsError, match="has ended"):
-        run(resume(SocketEndpoint(str(tmp_path / "dead"))), "to resume")
+        run(request(SocketEndpoint(str(tmp_path / "dead")), ResumeRuntime()), "to resume")
     (tmp_path / "link").symlink_to(tmp_path / "dead")
     with pytest.raises(DiagnosticsError, match="is not a socket"):
-        run(resume(SocketEndpoint(str(tmp_path / "link"))), "to resume")
+        run(request(SocketEndpoint(str(tmp_path / "link")), ResumeRuntime()), "to resume")
 
 
 def test_over_tcp() -> None:

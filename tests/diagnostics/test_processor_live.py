@@ -26,9 +26,8 @@ import clrevents
 from clrevents.diagnostics import Process, find_process
 from clrevents.diagnostics.process_counts import ProcessCounts, Uncountable
 from clrevents.diagnostics.profiles import joined_profiles
-from clrevents.diagnostics.recorder import Recorder, RecordingPlan
+from clrevents.diagnostics.recorder import RecordedFile, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
-from clrevents.diagnostics.tape import RecordedFile
 from clrevents.rewrite import cut, redact
 from clrevents.schema.own_marks import OWN_THREAD
 from clrevents.schema.registry import OWN

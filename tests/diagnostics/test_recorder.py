@@ -13,9 +13,8 @@ import pytest
 
 import clrevents
 from clrevents.diagnostics import DiagnosticsError, Process, Provider
-from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
+from clrevents.diagnostics.recorder import Progress, RecordedFile, Recorder, RecordingPlan, Watch
 from clrevents.diagnostics.runtime_requests import SessionSettings
-from clrevents.diagnostics.tape import RecordedFile, Watch
 from clrevents.diagnostics.transports import endpoint_at
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture, unpacked

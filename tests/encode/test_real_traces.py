@@ -22,8 +22,7 @@ from clrevents.decode.container.blocks import (
     Stacks,
 )
 from clrevents.decode.kernels.header_scan import PADDING, HeaderScanner
-from clrevents.encode.netperf import NetPerf3Writer
-from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.nettrace4 import NetPerf3Writer, NetTrace4Writer
 from clrevents.encode.values import (
     Choices,
     EventRecord,

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from clrevents.encode import values as scalars
-from clrevents.encode.netperf import NetPerf3Writer
-from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.nettrace4 import NetPerf3Writer, NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import (
     Choices,

@@ -28,8 +28,7 @@ from clrevents.decode.container.blocks import (
     Stacks,
     Threads,
 )
-from clrevents.encode.netperf import NetPerf3Writer
-from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.nettrace4 import NetPerf3Writer, NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import (
     NO_GUID,

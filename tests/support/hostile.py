@@ -9,8 +9,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from clrevents.encode.netperf import NetPerf3Writer
-from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.nettrace4 import NetPerf3Writer, NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import (
     Choices,

@@ -12,7 +12,7 @@ from functools import partial
 from clrevents.encode import blocks
 from clrevents.encode.blocks import ObjectWriter
 from clrevents.encode.metadata import fields_v1
-from clrevents.encode.netperf import full_record
+from clrevents.encode.nettrace4 import full_record
 from clrevents.encode.values import EventRecord, MetadataRecord, Sink, TraceHeader, guid, signed, unsigned, utf16z
 from clrevents.schema.codes import FAST_SERIALIZATION, ObjectName, ObjectTag
 

@@ -30,10 +30,9 @@ from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.profiles import PROFILES, Profile, event_filters, providers_for
 from clrevents.diagnostics.providers import ASYNC_SINCE, united
-from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
+from clrevents.diagnostics.recorder import Progress, RecordedFile, Recorder, RecordingPlan, Watch
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.side_sessions import SMALL_BUFFERS, keeps_buffers
-from clrevents.diagnostics.tape import RecordedFile, Watch
 
 _CLEAR: Final = "\r\x1b[K"
 _LONGEST_INTERVAL: Final = 2147

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 import attrs
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import LabelList, ThreadRow
-from clrevents.decode.kernels.engine import gather
+from clrevents.decode.kernels.engine import Ints, gather
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.record_reader import DirectRecords
 from clrevents.decode.rows import Guids, Rows, Runs, joined_stretches, joined_windows, marked_guids
@@ -26,7 +26,6 @@ from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
 from clrevents.schema.layout import BoundLayout
 
-Ints: TypeAlias = NDArray[np.int64]
 T = TypeVar("T")
 
 # From this many payloads on, copying whole windows first is cheaper than extracting payloads one by one.

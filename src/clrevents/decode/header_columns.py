@@ -11,7 +11,6 @@ from uuid import UUID
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.decode.clock import Clock
@@ -30,8 +29,6 @@ from clrevents.decode.payload.column import (
 )
 from clrevents.decode.rows import UNKNOWN_THREAD, Guids, JoinedRows, Rows
 from clrevents.schema.activity_path import activity_path
-
-Ints: TypeAlias = NDArray[np.int64]
 
 _EPOCH_SECONDS: Final = 10**9
 _MOST: Final = (1 << 63) - 1

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows, PayloadPlaces, own_rows, payloads_of
 from clrevents.decode.header_columns import HEADERS, Known
-from clrevents.decode.kernels.engine import COMPILED, end_to_end
+from clrevents.decode.kernels.engine import COMPILED, Ints, end_to_end
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.column import Column
 from clrevents.decode.payload.column_maker import ColumnMaker, KindColumns
@@ -295,8 +294,6 @@ def _missing_stack(kind: EventKind, offset: int) -> Problem:
         impact="this event's stack",
     )
 
-
-Ints: TypeAlias = NDArray[np.int64]
 
 _ROWS: Final = 1 << 19
 # Small enough that one chunk's memory is reused by the next while still in the cache: fastest of 4 to 64 MiB.

@@ -6,18 +6,17 @@ The one representation of rows for every consumer. Reads neither headers nor pay
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.container.blocks import LabelList, ThreadRow
-from clrevents.decode.kernels.engine import end_to_end
+from clrevents.decode.kernels.engine import Ints, end_to_end
 from clrevents.decode.kernels.header_scan import PADDING
 from clrevents.decode.stacks import StackLookup, StackTable
 
-Ints: TypeAlias = NDArray[np.int64]
 UNKNOWN_THREAD: Final = (1 << 64) - 1
 """The thread id of rows whose thread is unknown."""
 T = TypeVar("T", bound=np.generic)

@@ -17,10 +17,9 @@ from clrevents._util.notebook_views import Summary
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.decode.container.blocks import InlineStacks, Stacks
-from clrevents.decode.kernels.engine import Program, end_to_end, gather, offsets_of, ragged
+from clrevents.decode.kernels.engine import Ints, Program, end_to_end, gather, offsets_of, ragged
 from clrevents.errors import Problem, damage
 
-Ints: TypeAlias = NDArray[np.int64]
 Addresses: TypeAlias = NDArray[np.uint64]
 _Places: TypeAlias = tuple[Ints, Ints]  # Starts and sizes.
 

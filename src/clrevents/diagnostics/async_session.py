@@ -19,10 +19,10 @@ from clrevents._util.value_classes import frozen
 from clrevents.diagnostics import runtime_requests as requests
 from clrevents.diagnostics.channel import Channel
 from clrevents.diagnostics.dotnet_process import DUMP_SECONDS, Process
-from clrevents.diagnostics.driving import ANSWER_SECONDS, SOME, Open, Send, Step, Steps, Take, TakeSome, Within
+from clrevents.diagnostics.driving import ANSWER_SECONDS, SOME, Open, Send, Step, Steps, Take, TakeSome, Within, request
 from clrevents.diagnostics.faults import DiagnosticsError, broken_off, unanswered, unreachable
 from clrevents.diagnostics.listening import HELLO_SECONDS, Listener, RuntimePort
-from clrevents.diagnostics.messages import ADVERTISEMENT_BYTES
+from clrevents.diagnostics.messages import ADVERTISEMENT_BYTES, DisablePerfMap, ResumeRuntime, SetEnvironmentVariable
 from clrevents.diagnostics.runtime_requests import RuntimeInfo
 from clrevents.diagnostics.session import SessionOptions
 from clrevents.diagnostics.transports import Connection, Endpoint, SocketConnection, SocketEndpoint
@@ -168,11 +168,11 @@ class AsyncProcess(Value):
 
     async def resume(self) -> None:
         """Resume a process that was started suspended. .NET 5 or later."""
-        await answered(requests.resume(self.process.endpoint), "to resume")
+        await answered(request(self.process.endpoint, ResumeRuntime()), "to resume")
 
     async def set_environment(self, name: str, value: str | None) -> None:
         """Set the environment variable `name` to `value`, or remove it (None). .NET 6 or later."""
-        steps = requests.set_environment(self.process.endpoint, name, value)
+        steps = request(self.process.endpoint, SetEnvironmentVariable(name, value))
         await answered(steps, "to set an environment variable")
 
     async def enable_perf_map(self, kind: str = "perfmap") -> None:
@@ -181,7 +181,7 @@ class AsyncProcess(Value):
 
     async def disable_perf_map(self) -> None:
         """Stop doing so. .NET 8 or later."""
-        await answered(requests.disable_perf_map(self.process.endpoint), "the end of the perf map")
+        await answered(request(self.process.endpoint, DisablePerfMap()), "the end of the perf map")
 
     async def write_dump(
         self, path: str | os.PathLike[str], kind: str = "heap", *, seconds: float = DUMP_SECONDS

@@ -18,10 +18,11 @@ from typing import Final
 
 from clrevents.diagnostics.discovery import find_runtimes
 from clrevents.diagnostics.dotnet_process import Process
-from clrevents.diagnostics.driving import run
+from clrevents.diagnostics.driving import request, run
 from clrevents.diagnostics.faults import UNKNOWN_COMMAND, DiagnosticsError
 from clrevents.diagnostics.listening import Listener
-from clrevents.diagnostics.runtime_requests import info, resume
+from clrevents.diagnostics.messages import ResumeRuntime
+from clrevents.diagnostics.runtime_requests import info
 
 _LOOK: Final = 0.05
 _END_SECONDS: Final = 10.0
@@ -102,7 +103,7 @@ class Child:
     def let_others_go(self) -> None:
         """Resume .NET processes that it started, which are not recorded."""
         with contextlib.suppress(DiagnosticsError):
-            run(resume(self._listener.wait(0.001)), "to resume", 2)
+            run(request(self._listener.wait(0.001), ResumeRuntime()), "to resume", 2)
 
     def signal(self, number: int) -> None:
         """Pass on a signal."""

@@ -14,9 +14,10 @@ import attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics import runtime_requests as requests
-from clrevents.diagnostics.driving import run
+from clrevents.diagnostics.driving import request, run
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
+from clrevents.diagnostics.messages import DisablePerfMap, ResumeRuntime, SetEnvironmentVariable
 from clrevents.diagnostics.runtime_requests import RuntimeInfo
 from clrevents.diagnostics.transports import Endpoint, endpoint_at
 
@@ -79,12 +80,12 @@ class Process(Value):
 
     def resume(self) -> None:
         """Resume a process that was started suspended. .NET 5 or later."""
-        run(requests.resume(self.endpoint), "to resume")
+        run(request(self.endpoint, ResumeRuntime()), "to resume")
 
     def set_environment(self, name: str, value: str | None) -> None:
         """Set the environment variable `name` to `value`, or remove it (None); code that has already read it does not
         see the change. .NET 6 or later."""
-        run(requests.set_environment(self.endpoint, name, value), "to set an environment variable")
+        run(request(self.endpoint, SetEnvironmentVariable(name, value)), "to set an environment variable")
 
     def enable_perf_map(self, kind: str = "perfmap") -> None:
         """Write the names of compiled methods for `perf`; `kind` is `perfmap`, `jitdump` or `all`. .NET 8 or later."""
@@ -92,7 +93,7 @@ class Process(Value):
 
     def disable_perf_map(self) -> None:
         """Stop doing so. .NET 8 or later."""
-        run(requests.disable_perf_map(self.endpoint), "the end of the perf map")
+        run(request(self.endpoint, DisablePerfMap()), "the end of the perf map")
 
     def write_dump(self, path: str | os.PathLike[str], kind: str = "heap", *, seconds: float = DUMP_SECONDS) -> None:
         """Have it write a dump of itself, and wait for it, at most `seconds`.

@@ -1,4 +1,5 @@
-"""The requests to a runtime, as steps: which request each version understands, and what its answer means.
+"""Requests to a runtime that are more than one message, as steps: which request each version understands, and what its
+answer means.
 
 Does no I/O. `Process` and `AsyncProcess` do these steps.
 """
@@ -159,26 +160,11 @@ def environment(endpoint: Endpoint) -> Steps[dict[str, str]]:
     return {name: value for name, _, value in (text.partition("=") for text in variables.variables if text)}
 
 
-def resume(endpoint: Endpoint) -> Steps[None]:
-    """Resume it."""
-    yield from request(endpoint, messages.ResumeRuntime())
-
-
-def set_environment(endpoint: Endpoint, name: str, value: str | None) -> Steps[None]:
-    """Set a variable, or remove it."""
-    yield from request(endpoint, messages.SetEnvironmentVariable(name, value))
-
-
 def enable_perf_map(endpoint: Endpoint, kind: str) -> Steps[None]:
     """Write names for `perf`."""
     if kind not in PERF_MAPS:
         raise ValueError(f"the kind of perf map must be one of {', '.join(PERF_MAPS)}, not {kind!r}")
     yield from request(endpoint, messages.EnablePerfMap(PERF_MAPS[kind]))
-
-
-def disable_perf_map(endpoint: Endpoint) -> Steps[None]:
-    """Stop writing names."""
-    yield from request(endpoint, messages.DisablePerfMap())
 
 
 def write_dump(endpoint: Endpoint, path: str, kind: str) -> Steps[None]:

@@ -1,16 +1,17 @@
-"""Writes NetTrace 4 and "5": four kinds of block in the object envelope (docs/format.md, "Blocks of NetTrace 4").
+"""Writes NetTrace 4 and "5", and NetPerf 3: blocks in the object envelope (docs/format.md, "Objects").
 
 Blocks are appended in the order of the calls, which is file order; the caller must write first what a reader needs
-first (metadata, stacks). Knows no event's fields.
+first (metadata, stacks). In NetPerf 3 descriptions are interleaved with events. Knows no event's fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from clrevents.encode.blocks import BlockWriter, ObjectWriter, Sequences, event_block, trace_object
+from clrevents.encode.blocks import BlockWriter, ObjectWriter, Sequences, event_block, stack_bytes, trace_object
 from clrevents.encode.metadata import record
 from clrevents.encode.values import (
+    NO_GUID,
     SHORTEST,
     Choices,
     EventRecord,
@@ -18,6 +19,7 @@ from clrevents.encode.values import (
     Sink,
     TraceHeader,
     either,
+    guid,
     signed,
     unsigned,
 )
@@ -77,3 +79,75 @@ def described_event(described: MetadataRecord) -> EventRecord:
         sequence=0,
         processor=described.processor,
     )
+
+
+class NetPerf3Writer(ObjectWriter):
+    """A NetPerf 3 stream, one block per call. Writes the header at once; a call that raises has written nothing."""
+
+    def __init__(self, sink: Sink, header: TraceHeader | None = None) -> None:
+        super().__init__(sink, ObjectTag.BEGIN)
+        header = header or TraceHeader()
+        self._pointer_size = header.pointer_size
+        content = trace_object(header)
+        self.raw(FAST_SERIALIZATION)
+        self.unsized(ObjectName.TRACE, 3, 0, content)
+
+    def events(self, items: Sequence[EventRecord | MetadataRecord], *, padded: bool = True) -> None:
+        """Write an EventBlock of events and descriptions, in this order.
+
+        `padded` rounds each record up to a multiple of four bytes within its size, as the runtime does.
+        """
+        out = []
+        for i, item in enumerate(items):
+            try:
+                data = full_record(item, item.metadata_id, self._pointer_size)
+            except ValueError as error:
+                raise ValueError(f"item {i} (metadata id {item.metadata_id}): {error}") from None
+            data += bytes(-(4 + len(data)) % 4 if padded else 0)
+            out.append(signed(len(data), 4, "the record's size") + data)
+        self.raw_block(ObjectName.EVENTS, b"".join(out))
+
+    def metadata(self, records: Sequence[MetadataRecord]) -> None:
+        """Write an EventBlock of event descriptions."""
+        self.events(records)
+
+    def raw_block(self, name: str, content: bytes) -> None:
+        """Write any block, given its name and its content after size and padding."""
+        self.block(name, 1, 0, content)
+
+
+def full_record(
+    item: EventRecord | MetadataRecord,
+    metadata_id: int,
+    pointer_size: int,
+    describe: Callable[[MetadataRecord], bytes] = record,
+) -> bytes:
+    """Everything after the record's own size: header, payload, stack size, stack."""
+    if isinstance(item, MetadataRecord):
+        payload = describe(item)
+        metadata_id, guids, stack = 0, 2 * NO_GUID, b""
+    else:
+        payload = bytes(item.payload)
+        stack = stack_bytes(item.stack, pointer_size)
+        guids = guid(item.activity_id, "activity_id") + guid(item.related_activity_id, "related_activity_id")
+        _refuse_newer(item)
+    return b"".join(
+        (
+            signed(metadata_id, 4, "metadata_id"),
+            either(item.thread_id, 4, "thread_id"),
+            signed(item.time, 8, "time"),
+            guids,
+            signed(len(payload), 4, "the payload's size"),
+            payload,
+            signed(len(stack), 4, "the stack's size"),
+            stack,
+        )
+    )
+
+
+def _refuse_newer(event: EventRecord) -> None:
+    """What NetPerf cannot store must not be dropped silently."""
+    if event.stack_id or event.label_id:
+        raise ValueError("stack and label ids exist only in NetTrace; pass `stack` itself")
+    if event.capture_thread_id not in (None, event.thread_id) or event.processor != -1:
+        raise ValueError("capture thread and processor exist only in NetTrace")

@@ -21,7 +21,7 @@ import attrs
 
 from clrevents._util.notebook_views import Summary
 from clrevents._util.words import moment_text
-from clrevents.encode import netperf, nettrace4, nettrace6
+from clrevents.encode import nettrace4, nettrace6
 from clrevents.encode.values import (
     NO_GUID,
     EventRecord,
@@ -273,7 +273,7 @@ class TraceBuilder(Summary):
             case "nettrace6":
                 return nettrace6.NetTrace6Writer(self._sink, self._header)
             case _:
-                return netperf.NetPerf3Writer(self._sink, self._header)
+                return nettrace4.NetPerf3Writer(self._sink, self._header)
 
     def _ticks(self) -> int:
         return self._header.sync_qpc + self._now_ns * self._header.frequency // 1_000_000_000

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.encode.netperf import NetPerf3Writer
+from clrevents.encode.nettrace4 import NetPerf3Writer
 from clrevents.encode.values import (
     Choices,
     EventRecord,

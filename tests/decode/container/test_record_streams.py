@@ -11,8 +11,7 @@ import pytest
 
 import clrevents
 from clrevents.decode.stream.stream import Stream
-from clrevents.encode.netperf import NetPerf3Writer
-from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.nettrace4 import NetPerf3Writer, NetTrace4Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord
 from small_streams import Built4, Read, described, event
 

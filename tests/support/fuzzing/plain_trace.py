@@ -18,8 +18,7 @@ import attrs
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.rows import Rows
 from clrevents.decode.stream.stream import Stream
-from clrevents.encode.netperf import NetPerf3Writer
-from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.nettrace4 import NetPerf3Writer, NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.schema.codes import LabelKind

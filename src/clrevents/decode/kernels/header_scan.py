@@ -7,18 +7,17 @@ integers mean.
 from __future__ import annotations
 
 import sys
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define
-from clrevents.decode.kernels.engine import COMPILED, SCAN, WALK, given, numbers_room, scratch, taken, zeros
+from clrevents.decode.kernels.engine import COMPILED, SCAN, WALK, Ints, given, numbers_room, scratch, taken, zeros
 
 PADDING: Final[int] = SCAN.PADDING
 """How many bytes after a block the scan may read, without trusting them."""
 
-Ints: TypeAlias = NDArray[np.int64]
 Status = Literal["done", "truncated", "bad-varint"]
 _STATUS: Final[dict[int, Status]] = {
     SCAN.DONE: "done",

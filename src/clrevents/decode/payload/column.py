@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
-from clrevents.decode.kernels.engine import gather, offsets_of, ragged
+from clrevents.decode.kernels.engine import Ints, gather, offsets_of, ragged
 from clrevents.decode.kernels.engine import pick as picked_bytes
 from clrevents.schema.layout import BoundField, BoundLayout, Layout
 from clrevents.schema.wire import (
@@ -421,8 +421,6 @@ def decimal_text(value: Decimal) -> str:
     """All digits, without an exponent."""
     return format(value, "f")
 
-
-Ints: TypeAlias = NDArray[np.int64]
 
 _WIDEST: Final = 1 << 16
 

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import define, frozen
-from clrevents.decode.kernels.engine import INSTRUCTION, Program, gather, narrow, offsets_of, ragged
+from clrevents.decode.kernels.engine import INSTRUCTION, Ints, Program, gather, narrow, offsets_of, ragged
 from clrevents.decode.kernels.header_scan import arranged
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.column import (
@@ -24,7 +24,6 @@ from clrevents.decode.payload.column import (
     Array,
     Column,
     ColumnType,
-    Ints,
     as_written,
     column_type,
     filetimes,

@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
-from clrevents.decode.kernels.engine import COMPILED, SLOTS, given, numbers_room, scratch, zeros
+from clrevents.decode.kernels.engine import COMPILED, SLOTS, Ints, given, numbers_room, scratch, zeros
 from clrevents.decode.kernels.header_scan import arranged
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.column import Ints
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.payload.record_decoder import converter
 from clrevents.schema.layout import BoundField, BoundLayout

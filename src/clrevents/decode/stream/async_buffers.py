@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.decode.container.blocks import Events
-from clrevents.decode.kernels.engine import COMPILED, SCAN, given, numbers_room, pick, scratch, taken
+from clrevents.decode.kernels.engine import COMPILED, SCAN, Ints, given, numbers_room, pick, scratch, taken
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.kinds import Kinds
-from clrevents.decode.rows import Ints
 from clrevents.decode.stream.resolver import ResolvedRows, ThreadTable
 from clrevents.errors import Problem
 from clrevents.schema.async_forms import FORMS, HEAD, HEAD_SIZE, LENGTH_SIZE, METADATA, VERSION, Form

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.container.blocks import Events, InlineStacks, LabelList, Stacks, ThreadRow
-from clrevents.decode.kernels.engine import end_to_end
+from clrevents.decode.kernels.engine import Ints, end_to_end
 from clrevents.decode.kernels.header_scan import HeaderColumns, adjacent
-from clrevents.decode.rows import Ints, Release, Rows, Runs, T
+from clrevents.decode.rows import Release, Rows, Runs, T
 from clrevents.decode.stacks import StackLookup, StackTable
 from clrevents.decode.stream.resolver import LabelChanges, ResolvedRows, ThreadTable
 from clrevents.errors import Limits, Problem

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define
 from clrevents.decode.container.blocks import Events, LabelList, LabelLists, Labels, ThreadRow
+from clrevents.decode.kernels.engine import Ints
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.kinds import Kinds, digest
-from clrevents.decode.rows import UNKNOWN_THREAD, Ints
+from clrevents.decode.rows import UNKNOWN_THREAD
 from clrevents.decode.stream.salvage import head
 from clrevents.errors import Limits, Problem, damage
 

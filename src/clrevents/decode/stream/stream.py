@@ -36,9 +36,10 @@ from clrevents.decode.container.blocks import (
     Together,
     TraceInfo,
 )
+from clrevents.decode.kernels.engine import Ints
 from clrevents.decode.kernels.header_scan import HeaderColumns, Tally
 from clrevents.decode.kinds import EventKind, Kinds
-from clrevents.decode.rows import Ints, Rows
+from clrevents.decode.rows import Rows
 from clrevents.decode.stream.async_buffers import AsyncBuffers
 from clrevents.decode.stream.block_reader import BlockReader, InputBuffer
 from clrevents.decode.stream.losses import Loss, LossLog
