@@ -32,11 +32,12 @@ def _cost(case: Case, rows: list[int]) -> Cited:
 
 
 def _computed(case: Case, took: Cited) -> Cited:
-    """A time, or how long the threads that threw had a processor, if that is less: they waited for one in between."""
+    """The least: to make, trace and unwind an exception takes longer than to find its handler. Or how long the threads
+    that threw had a processor, if that is less: they waited for one in between."""
     threw = set(case.rows("exceptions", "exceptions").column("thread_id").tolist())
     own = case.where("threads", "threads", "thread_id", threw.__contains__)
     ran = case.cells("threads", "threads", "processor_ns", own)
-    return attrs.evolve(ran, side="at most ") if 0 < ran.value < took.value else took
+    return attrs.evolve(ran, side="at most ") if 0 < ran.value < took.value else attrs.evolve(took, side="at least ")
 
 
 def _rate(case: Case, limit: float) -> Verdict:
