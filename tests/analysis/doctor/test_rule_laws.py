@@ -1,10 +1,7 @@
-"""Each rule finds what is planted in the answers that it reads, and is clear where it is not; where it is judged by a
-size, planted sizes around what a clear rule says that it would have found tell the two apart."""
+"""Each rule finds what is planted in the answers that it reads, and is clear where it is not."""
 
 from __future__ import annotations
 
-import math
-import random
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
@@ -13,7 +10,6 @@ import attrs
 import pytest
 
 import clrevents
-from clrevents._util.words import amount_text
 from clrevents.analysis.doctor.diagnosing import asked_of, case_of, concluded, verdict
 from clrevents.analysis.doctor.rule import TRACE, Ailment, Case, Cited, Clear, Rule, Unknown
 from clrevents.analysis.doctor.rulebook import RULES
@@ -406,6 +402,7 @@ def test_each_rule_finds_and_clears(rule: Rule) -> None:
     found, clear = (verdict(alone(planted(facts), rule), rule) for facts in (sick, well))
     assert isinstance(found, Ailment), found
     assert isinstance(clear, Clear), clear
+    assert found.impact.value > 0
     for cited in (*found.evidence, *clear.evidence):
         assert cited.value == stands_at(planted(sick if cited in found.evidence else well), cited)
     # Without what its first metric counts, it cannot tell.
@@ -415,20 +412,6 @@ def test_each_rule_finds_and_clears(rule: Rule) -> None:
         metrics = {**case.answers[report].metrics, name: Metric(None, "count", reason="not recorded")}
         answers = {**case.answers, report: attrs.evolve(case.answers[report], metrics=metrics)}
         assert isinstance(verdict(attrs.evolve(case, answers=answers), rule), Unknown)
-
-
-@pytest.mark.parametrize("name", sorted(SIZED))
-def test_what_a_clear_rule_would_have_found_it_finds(name: str) -> None:
-    """Over 50 seeds: a size a little below what is said, just that, and above, in a recording of any length."""
-    rule = rule_of(name)
-    for seed in range(50):
-        window = random.Random(seed).randrange(2, 100) * S
-        whole = {rule.threshold.of: window} if "." in rule.threshold.of else {}
-        size = rule.threshold.size(planted({**SIZED[name](0), **whole}, window))
-        for part, kind in ((0.98, Clear), (1, Ailment), (1.02, Ailment)):
-            said = verdict(planted({**SIZED[name](math.ceil(size * part)), **whole}, window), rule)
-            assert isinstance(said, kind), (seed, part, said)
-            assert kind is Ailment or f"{amount_text(size, rule.threshold.unit)} would have been found" in said.title
 
 
 def test_a_snapshot_tells_who_keeps_what_grows() -> None:

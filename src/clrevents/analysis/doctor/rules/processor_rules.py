@@ -179,7 +179,7 @@ def _spinning(case: Case, limit: float) -> Verdict:
     loops = [row for row, name in enumerate(names) if name == caller]
     loop = case.cells("top", "methods", "inclusive_processor_ns", loops)
     # The loop around it waits, too, also where what it calls was inlined.
-    if verdict.impact.value < _LOOP * loop.value:
+    if not loops or verdict.impact.value < _LOOP * loop.value:
         return attrs.evolve(verdict, culprit=caller)
     total = case.cited(_ALL_NS)
     share = loop.value / max(total.value, 1)
@@ -314,7 +314,7 @@ def _spent(
 
 def _memory(case: Case, limit: float) -> Verdict:
     peak = case.cited("threads.resident_peak")
-    if not _known(case, "memory_limit"):
+    if not case.value("threads.memory_limit"):
         return Clear("the process has no limit of memory", (peak,))
     most = case.cited("threads.memory_limit")
     share = peak.value / most.value
