@@ -47,10 +47,10 @@ UInt64: TypeAlias = Annotated[int, "uint64"]
 _PLAIN: Final = {int: "int64", float: "float64", str: "string", bool: "bool"}
 
 
-def number_column(kind: str, values: NDArray[Any]) -> Column:
-    """Numbers without nulls as a column of this type (`int64`, `bool`, …)."""
+def number_column(kind: str, values: NDArray[Any], known: NDArray[np.bool_] | None = None) -> Column:
+    """Numbers as a column of this type (`int64`, `bool`, …), null where they are not `known`."""
     type = ColumnType(kind)
-    return Column(type, len(values), values.astype(type.dtype))
+    return Column(type, len(values), values.astype(type.dtype), valid=known)
 
 
 def text_column(texts: Sequence[str | None], places: NDArray[Any]) -> Column:

@@ -32,7 +32,7 @@ from clrevents.analysis.reports.counters.counter_values import (
     split_tags,
 )
 from clrevents.analysis.reports.counters.meters import MeterSessions
-from clrevents.table.table import Column, ColumnType, text_column
+from clrevents.table.table import Column, number_column, text_column
 
 INCREASES: Final = ("rate", "counter")
 """Kinds whose value is an increase."""
@@ -291,9 +291,7 @@ def value_rows(context: Context, values: CounterValues, keys: Sequence[SeriesKey
         "reason": text_column(REASONS, values.reason),
         "unread": [values.unread.get(row) for row in range(len(values))],
         "session_id": text(lambda key: key.session),
-        "thread_id": Column(
-            ColumnType("uint64"), len(values), values.thread, valid=values.thread != np.uint64(NO_THREAD)
-        ),
+        "thread_id": number_column("uint64", values.thread, values.thread != np.uint64(NO_THREAD)),
     }
     return context.table(CounterValue, columns)
 
@@ -362,9 +360,9 @@ def _labels(keys: Sequence[SeriesKey]) -> list[str]:
 
 def _finite(values: Floats) -> Column:
     known = np.isfinite(values)
-    return Column(ColumnType("float64"), len(values), np.where(known, values, 0), valid=known)
+    return number_column("float64", np.where(known, values, 0), known)
 
 
 def _whole(values: Ints, none: int) -> Column:
     known: NDArray[np.bool_] = values != none
-    return Column(ColumnType("int64"), len(values), np.where(known, values, 0), valid=known)
+    return number_column("int64", np.where(known, values, 0), known)

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
-from clrevents.analysis.gathering.groups import NONE, Array, Gathered, Interned, Ints, Mask, numbered, sum_by
+from clrevents.analysis.gathering.groups import NONE, Gathered, Interned, Ints, Mask, numbered, sum_by
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.schema.runtime_flags import ExceptionThrownFlags
 from clrevents.symbols.async_stacks import AWAITERS
 from clrevents.symbols.display_names import display_name, raw_name
 from clrevents.symbols.frame_tables import ResolvedStacks
-from clrevents.table.table import Column, ColumnType, from_values, text_column
+from clrevents.table.table import Column, from_values, number_column, text_column
 
 Numbers: TypeAlias = NDArray[np.uint64]
 
@@ -662,23 +662,25 @@ def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bo
     }
     columns = {
         "row": np.arange(len(followed)),
-        "start_ns": _nullable(start, began),
-        "end_ns": _nullable(end, ended),
-        "duration_ns": _nullable(np.where(began & ended, end - np.where(began, start, 0), 0), began & ended),
-        "dispatch_ns": _nullable(own[0], began & (caught | ended)),
-        "handling_ns": _nullable(own[1], caught & ended),
-        "thread_id": _nullable(thread, thread != np.uint64(_UNKNOWN_THREAD), "uint64"),
+        "start_ns": number_column("int64", start, began),
+        "end_ns": number_column("int64", end, ended),
+        "duration_ns": number_column(
+            "int64", np.where(began & ended, end - np.where(began, start, 0), 0), began & ended
+        ),
+        "dispatch_ns": number_column("int64", own[0], began & (caught | ended)),
+        "handling_ns": number_column("int64", own[1], caught & ended),
+        "thread_id": number_column("uint64", thread, thread != np.uint64(_UNKNOWN_THREAD)),
         **{name: text.column() for name, text in texts.items()},
         "message": _messages(thrown, row),
         "nested": nested,
-        "nested_in_row": _nullable(inside, inside >= 0),
+        "nested_in_row": number_column("int64", inside, inside >= 0),
         "by_await": by_await,
-        "repeats_row": _nullable(repeats, repeats >= 0),
-        "rethrown": _nullable(_ints(f.rethrown for f in followed), np.full(len(followed), tells)),
-        "filters": _nullable(_ints(f.filters for f in followed), np.full(len(followed), handled)),
-        "filtered": _nullable(_ints(_filtered(context, log, rows)), np.full(len(followed), handled)),
-        "finallys": _nullable(_ints(f.finallys for f in followed), np.full(len(followed), handled)),
-        "inner": _nullable(np.append(flags & _INNER > 0, False)[row], detailed_here, "bool"),
+        "repeats_row": number_column("int64", repeats, repeats >= 0),
+        "rethrown": number_column("int64", _ints(f.rethrown for f in followed), np.full(len(followed), tells)),
+        "filters": number_column("int64", _ints(f.filters for f in followed), np.full(len(followed), handled)),
+        "filtered": number_column("int64", _ints(_filtered(context, log, rows)), np.full(len(followed), handled)),
+        "finallys": number_column("int64", _ints(f.finallys for f in followed), np.full(len(followed), handled)),
+        "inner": number_column("bool", np.append(flags & _INNER > 0, False)[row], detailed_here),
         "stack_id": np.append(thrown.numbers("stack_id"), 0)[row].astype(np.int32),
     }
     unmatched = np.array(log.unmatched, dtype=np.int64)
@@ -692,11 +694,6 @@ def _ints(values: Iterable[int]) -> Ints:
 def _times(values: Iterable[int | None]) -> Ints:
     """Times, `ALWAYS` for those that are not known."""
     return _ints(ALWAYS if value is None else value for value in values)
-
-
-def _nullable(values: Array, known: Mask, kind: str = "int64") -> Column:
-    type = ColumnType(kind)
-    return Column(type, len(values), values.astype(type.dtype), valid=known)
 
 
 def _messages(thrown: Gathered, rows: Ints) -> Column:

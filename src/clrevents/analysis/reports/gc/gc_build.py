@@ -20,7 +20,7 @@ import numpy as np
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.report_table import Cells
-from clrevents.analysis.gathering.groups import Array, Gathered, Ints, Mask, nulled, sum_by
+from clrevents.analysis.gathering.groups import Gathered, Ints, Mask, nulled, sum_by
 from clrevents.analysis.reports.gc.gc_collections import (
     COMPACTION,
     GENERATIONS,
@@ -44,7 +44,7 @@ from clrevents.analysis.reports.gc.gc_collections import (
 from clrevents.analysis.reports.gc.gc_rows import AdaptationSample, AdaptationTuning, CommittedMemory, GarbageCollection
 from clrevents.analysis.shared.events.gc_suspensions import FOR_GC, NOTHING, STEPS, SUSPENDING, Suspensions, suspensions
 from clrevents.schema.runtime_flags import GCRootKind
-from clrevents.table.table import Column, ColumnType, from_values, text_column
+from clrevents.table.table import Column, ColumnType, from_values, number_column, text_column
 
 _VALUES: Final[Mapping[str, str]] = {
     "size_before_bytes": "SizeBefore",
@@ -122,7 +122,7 @@ class HeapParts:
         moved = np.isin(group, group[self.condemned & (self.survived > self.live_before)])
         survival = columns["survival"]
         assert isinstance(survival, Column)
-        again = known_column("float64", survival.values, survival.known & ~moved)
+        again = number_column("float64", survival.values, survival.known & ~moved)
         return {"generation": words(self.generation), **columns, "survival": again}
 
     def total(self, values: Ints, chosen: Mask | None = None, known: Mask | None = None) -> list[int | None]:
@@ -181,19 +181,14 @@ def sized(
     survived = values["pinned_survived_bytes"] + values["others_survived_bytes"]
     known = {"pinned_survived_bytes": condemned, "budget_bytes": budgeted, **dict.fromkeys(_AFTER, after)}
     columns: dict[str, Cells] = {
-        name: known_column("int64", numbers, known[name]) if name in known else numbers
+        name: number_column("int64", numbers, known[name]) if name in known else numbers
         for name, numbers in values.items()
         if name not in _INNER
     }
-    columns["survived_bytes"] = known_column("int64", survived, condemned)
+    columns["survived_bytes"] = number_column("int64", survived, condemned)
     plausible = condemned & (live_before > 0) & (survived <= live_before)
-    columns["survival"] = known_column("float64", survived / np.maximum(live_before, 1), plausible)
+    columns["survival"] = number_column("float64", survived / np.maximum(live_before, 1), plausible)
     return columns
-
-
-def known_column(kind: str, values: Array, known: Mask) -> Column:
-    """A column of numbers, null where they are not known."""
-    return Column(ColumnType(kind), len(values), values, valid=known)
 
 
 def share(part: int | None, whole: int | None) -> float | None:
@@ -627,7 +622,8 @@ MARKED: Final = "runtime/GCMarkWithType"
 def suspension_columns(built: Built, chosen: Suspensions, owners: Sequence[Sequence[Collected]]) -> dict[str, Cells]:
     """A table of suspensions."""
     times = [
-        known_column("int64", step, places != NOTHING) for step, places in zip(chosen.times, chosen.places, strict=True)
+        number_column("int64", step, places != NOTHING)
+        for step, places in zip(chosen.times, chosen.places, strict=True)
     ]
     paused, stopping = chosen.known(0, 3), chosen.known(0, 1)
     held_up = chosen.held_up(built.others if chosen is built.suspended else built.every)
@@ -639,14 +635,14 @@ def suspension_columns(built: Built, chosen: Suspensions, owners: Sequence[Seque
     return {
         "start_ns": times[0],
         "end_ns": times[3],
-        "pause_ns": known_column("int64", chosen.times[3] - chosen.times[0], paused),
-        "suspend_ns": known_column("int64", chosen.times[1] - chosen.times[0], stopping),
-        "held_up_ns": known_column("int64", held_up, stopping),
+        "pause_ns": number_column("int64", chosen.times[3] - chosen.times[0], paused),
+        "suspend_ns": number_column("int64", chosen.times[1] - chosen.times[0], stopping),
+        "held_up_ns": number_column("int64", held_up, stopping),
         "stopped_ns": times[1],
         "reason": text_column(texts, which),
         "number": [owner[0].number if owner else None for owner in owners],
         "others": [[c.number for c in owner[1:]] for owner in owners],
-        "thread_id": known_column("uint64", chosen.thread.astype(np.uint64), chosen.thread_known),
+        "thread_id": number_column("uint64", chosen.thread.astype(np.uint64), chosen.thread_known),
     }
 
 

@@ -6,8 +6,8 @@ object.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -26,6 +26,7 @@ from clrevents.analysis.reports.heap.heap_snapshot import (
     SnapshotCoverage,
     StaticField,
 )
+from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.symbols.display_names import KEYWORDS, type_name
 from clrevents.table.table import Column
 
@@ -184,11 +185,13 @@ class HeapBlocks:
 
     def take(self, events: Mapping[str, Gathered]) -> None:
         """See the next events, all of `SELECTORS`."""
-        readers = [_READERS.get(selector, _Blocks)(selector, rows) for selector, rows in events.items()]
+        readers = [
+            _READERS.get(selector, HeapBlocks._blocks)(self, selector, rows) for selector, rows in events.items()
+        ]
         places = np.concatenate([rows.places for rows in events.values()])
         which = np.repeat(np.arange(len(readers)), [len(rows) for rows in events.values()])
         for place in np.argsort(places, kind="stable").tolist():
-            readers[int(which[place])].next(self)
+            next(readers[int(which[place])])
 
     def begin(self, clr: int, gc_number: int | None, start_ns: int | None) -> SnapshotDraft:
         """Start another draft; the one before gets nothing more."""
@@ -217,89 +220,54 @@ class HeapBlocks:
         """How many drafts of this runtime were begun."""
         return self._begun.get(clr, 0)
 
+    # Readers do what the next row of an event says each time that they are asked. ------------------------------------
 
-class _Rows(ABC):
-    """The rows of one event in one chunk, one after the other."""
+    def _starts(self, selector: str, rows: Gathered) -> Iterator[None]:
+        for clr, time, number, depth, type in _columns(rows, "ClrInstanceID", "time_ns", "Count", "Depth", "Type"):
+            if depth == FULL and type != BACKGROUND:
+                self.begin(clr, number, time)
+            yield
 
-    def __init__(self, selector: str, rows: Gathered) -> None:
-        self._selector = selector
-        self._rows = rows
-        self._row = -1
-        self._times = rows.numbers("time_ns").tolist()
-        self._clr = self._numbers("ClrInstanceID")
+    def _ends(self, selector: str, rows: Gathered) -> Iterator[None]:
+        for clr, time, number in _columns(rows, "ClrInstanceID", "time_ns", "Count"):
+            self.end(clr, number, time)
+            yield
 
-    def next(self, blocks: HeapBlocks) -> None:
-        """Do what the next row says."""
-        self._row += 1
-        self._do(blocks, self._clr[self._row], self._times[self._row])
+    def _types(self, selector: str, rows: Gathered) -> Iterator[None]:
+        for (clr,), entries in zip(
+            _columns(rows, "ClrInstanceID"), _entries(rows, "TypeID", "Name", "ModuleID", "Flags"), strict=True
+        ):
+            for type_id, name, module_id, flags in entries:
+                self.types.add(clr, type_id, self.begun(clr), TypeEntry(name, module_id, flags))
+            yield
 
-    @abstractmethod
-    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None: ...
+    def _statics(self, selector: str, rows: Gathered) -> Iterator[None]:
+        entries = _entries(rows, "GCRootID", "ObjectID", "Flags", "FieldName")
+        for (clr, time), fields in zip(_columns(rows, "ClrInstanceID", "time_ns"), entries, strict=True):
+            self.draft(clr, time).statics += fields
+            yield
 
-    def _numbers(self, name: str) -> list[int]:
-        """A column, 0 where the event has none, as those of the oldest versions."""
-        known = name in self._rows.table.columns
-        numbers: list[int] = self._rows.numbers(name).tolist() if known else [0] * len(self._rows)
-        return numbers
-
-
-class _Starts(_Rows):
-    def __init__(self, selector: str, rows: Gathered) -> None:
-        super().__init__(selector, rows)
-        self._events = list(zip(*map(self._numbers, ("Count", "Depth", "Type")), strict=True))
-
-    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
-        number, depth, type = self._events[self._row]
-        if depth == FULL and type != BACKGROUND:
-            blocks.begin(clr, number, time_ns)
-
-
-class _Ends(_Rows):
-    def __init__(self, selector: str, rows: Gathered) -> None:
-        super().__init__(selector, rows)
-        self._counts = self._numbers("Count")
-
-    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
-        blocks.end(clr, self._counts[self._row], time_ns)
+    def _blocks(self, selector: str, rows: Gathered) -> Iterator[None]:
+        fields, pieces = _lists(rows)
+        numbered = "Index" in rows.table
+        for (clr, time, number), piece in zip(_columns(rows, "ClrInstanceID", "time_ns", "Index"), pieces, strict=True):
+            draft = self.draft(clr, time)
+            stream: BlockStream = getattr(draft, _STREAMS[selector])
+            index = number if numbered else len(stream.indexes)
+            if selector == NODES and draft.gc_number is None and not index and stream.indexes:
+                # Where collections were not recorded, a snapshot begins with the first block.
+                self.begin(clr, None, None)
+                stream = getattr(self.draft(clr, time), _STREAMS[selector])
+            stream.add(index, {name: column.values[piece] for name, column in fields.items()})
+            yield
 
 
-class _Lists(_Rows):
-    """Events whose elements are in a list."""
-
-    def __init__(self, selector: str, rows: Gathered) -> None:
-        super().__init__(selector, rows)
-        lists = rows.column("Values")
-        inner = lists.children[0]
-        self._offsets = lists.offsets.tolist()
-        self._fields: dict[str, Column] = dict(zip(inner.type.names, inner.children, strict=True))
-
-    @property
-    def _piece(self) -> slice:
-        return slice(self._offsets[self._row], self._offsets[self._row + 1])
-
-    def _tuples(self, *names: str) -> list[Any]:
-        return list(zip(*(self._fields[name].tolist() for name in names), strict=True))
-
-
-class _Types(_Lists):
-    def __init__(self, selector: str, rows: Gathered) -> None:
-        super().__init__(selector, rows)
-        self._entries = self._tuples("TypeID", "Name", "ModuleID", "Flags")
-
-    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
-        for type_id, name, module_id, flags in self._entries[self._piece]:
-            blocks.types.add(clr, type_id, blocks.begun(clr), TypeEntry(name, module_id, flags))
-
-
-class _Statics(_Lists):
-    def __init__(self, selector: str, rows: Gathered) -> None:
-        super().__init__(selector, rows)
-        self._entries = self._tuples("GCRootID", "ObjectID", "Flags", "FieldName")
-
-    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
-        blocks.draft(clr, time_ns).statics += self._entries[self._piece]
-
-
+_READERS: Final = {
+    START: HeapBlocks._starts,
+    END: HeapBlocks._ends,
+    TYPES: HeapBlocks._types,
+    STATICS: HeapBlocks._statics,
+}
 _STREAMS: Final = {
     NODES: "nodes",
     EDGES: "edges",
@@ -309,26 +277,24 @@ _STREAMS: Final = {
 }
 
 
-class _Blocks(_Lists):
-    def __init__(self, selector: str, rows: Gathered) -> None:
-        super().__init__(selector, rows)
-        self._stream = _STREAMS[selector]
-        self._values = {name: column.values for name, column in self._fields.items()}
-        self._indexes = self._numbers("Index") if "Index" in rows.table.columns else None
-
-    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
-        draft = blocks.draft(clr, time_ns)
-        stream: BlockStream = getattr(draft, self._stream)
-        index = len(stream.indexes) if self._indexes is None else self._indexes[self._row]
-        if self._selector == NODES and draft.gc_number is None and not index and stream.indexes:
-            # Where collections were not recorded, a snapshot begins with the first block.
-            blocks.begin(clr, None, None)
-            draft = blocks.draft(clr, time_ns)
-            stream = getattr(draft, self._stream)
-        stream.add(index, {name: values[self._piece] for name, values in self._values.items()})
+def _columns(rows: Gathered, *names: str) -> Iterator[tuple[int, ...]]:
+    """Some columns of each row, 0 where the event has none, as those of the oldest versions."""
+    return zip(*(field_numbers(rows, name).tolist() for name in names), strict=True)
 
 
-_READERS: Final[Mapping[str, type[_Rows]]] = {START: _Starts, END: _Ends, TYPES: _Types, STATICS: _Statics}
+def _lists(rows: Gathered) -> tuple[dict[str, Column], list[slice]]:
+    """The fields of the elements of lists, and which of them are in the list of each row."""
+    lists = rows.column("Values")
+    inner = lists.children[0]
+    pieces = [slice(*edges) for edges in pairwise(lists.offsets.tolist())]
+    return dict(zip(inner.type.names, inner.children, strict=True)), pieces
+
+
+def _entries(rows: Gathered, *names: str) -> Iterator[list[Any]]:
+    """These fields of the elements in the list of each row."""
+    fields, pieces = _lists(rows)
+    entries = list(zip(*(fields[name].tolist() for name in names), strict=True))
+    return (entries[piece] for piece in pieces)
 
 
 Places: TypeAlias = NDArray[np.int32]

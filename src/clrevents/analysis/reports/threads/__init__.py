@@ -14,7 +14,7 @@ import numpy as np
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need, met
-from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, Note, count_of, time_of
+from clrevents.analysis.framework.vocabulary.answer_values import Dated, Metric, Note, count_of, time_of
 from clrevents.analysis.gathering.groups import Gathered, Stretches
 from clrevents.analysis.reports.threads.counted import (
     COUNTED_METRICS,
@@ -37,7 +37,6 @@ from clrevents.analysis.reports.threads.kernel_threads import (
 from clrevents.analysis.reports.threads.lives import (
     BETWEEN,
     UNKNOWN,
-    Doing,
     Lives,
     NamedTrails,
     Piece,
@@ -58,6 +57,7 @@ from clrevents.analysis.reports.threads.thread_events import (
     RETIRED,
     WORKER,
     Blocked,
+    Doing,
     StopMaker,
     blocked,
     creations,
@@ -151,8 +151,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         runs = self._runs.runs()
         waits, lost = blocked(events, ends_recorded(context), context.info)
         running_told = tells_running(context.info, self._versions, runs.managed, runs.samples)
-        apart = context.info.version >= MANY_PROCESSES
-        names = named(context, runs, waits, context.process_id if apart else None, running_told)
+        names = named(context, runs, waits, running_told)
         trails = self._trails(events, runs, waits, names, running_told)
         if switches_recorded(context):
             reasons = RuntimeReasons(
@@ -399,7 +398,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
             state, event = names.waits[place]
             if not running_told and state in UNTELLABLE:
                 state = "unknown"
-            trail(one.thread).blocked.append(attrs.evolve(one, state=state, event=event))
+            doing = attrs.evolve(one.doing, state=state, reason=event)
+            trail(one.thread).blocked.append(attrs.evolve(one, doing=doing))
         for thread, role in names.roles:
             trail(thread).roles.add(role)
         for name in (IDLE, WORKER, RETIRED, FINALIZING, COMPILING):

@@ -7,7 +7,6 @@ nothing from times on a processor. Where the two say different things of the sam
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Final
 
@@ -19,8 +18,8 @@ from clrevents._util.words import duration_text
 from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
 from clrevents.analysis.gathering.groups import Ints, groups
-from clrevents.analysis.reports.threads.lives import UNKNOWN, Doing, Piece, ThreadLife, doing_of, proven, without
-from clrevents.analysis.reports.threads.thread_events import Blocked
+from clrevents.analysis.reports.threads.lives import UNKNOWN, Piece, ThreadLife, meeting, proven, without
+from clrevents.analysis.reports.threads.thread_events import Blocked, Doing
 from clrevents.analysis.shared.events.gc_suspensions import StopFeed, ThreadStops
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, BlockingMethods, StackStates, ThreadState
 from clrevents.analysis.shared.samples.off_processor import Switches, SwitchFeed, WhyAway, why_away
@@ -51,10 +50,8 @@ class RuntimeReasons:
             return doing
         wait = self._waits(thread, start, end)
         if wait is not None:
-            own = wait.doing
-            return attrs.evolve(
-                own, stack_id=doing.stack_id, system_call=doing.system_call, alike=doing.alike, evidence="event"
-            )
+            kept = {name: getattr(doing, name) for name in ("stack_id", "system_call", "alike")}
+            return attrs.evolve(wait.doing, **kept, evidence="event")
         if doing.reason != "futex" or not managed:
             return doing
         stop = self.stops.of(thread, start, end)
@@ -64,19 +61,16 @@ class RuntimeReasons:
 
     def _waits(self, thread: int, start: int, end: int) -> Piece | None:
         """The wait that covers most of a stretch, if at least half of it."""
-        pieces = self.waits.get(thread, ())
-        place = max(bisect_right(pieces, start, key=lambda piece: piece.start) - 1, 0)
         best, most = None, (end - start) // 2 - 2 * self.uncertainty_ns
-        while place < len(pieces) and pieces[place].start < end:
-            common = min(pieces[place].end, end) - max(pieces[place].start, start)
+        for piece in meeting(self.waits.get(thread, ()), start, end):
+            common = min(piece.end, end) - max(piece.start, start)
             if common > max(most, 0):
-                best, most = pieces[place], common
-            place += 1
+                best, most = piece, common
         return best
 
 
 def waits_of(
-    blocked: Iterable[Blocked], states: Iterable[tuple[ThreadState, str]], stopped_ns: int
+    blocked: Iterable[Blocked], states: Iterable[tuple[ThreadState, str | None]], stopped_ns: int
 ) -> dict[int, list[Piece]]:
     """What events prove of each thread; a wait without an end lasts until tracing stopped."""
     waits: dict[int, list[list[Piece]]] = {}
@@ -84,7 +78,7 @@ def waits_of(
         low, high = one.start or 0, stopped_ns if one.end is None else one.end
         if one.rank >= _RANKS or high <= low:
             continue
-        doing = doing_of(attrs.evolve(one, state=state, event=event), "event", one.end is None)
+        doing = attrs.evolve(one.doing, state=state, reason=event, open=one.end is None)
         waits.setdefault(one.thread, [[] for _ in range(_RANKS)])[one.rank].append(Piece(low, high, doing))
     return {thread: proven(kinds) for thread, kinds in waits.items()}
 

@@ -19,29 +19,9 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.gathering.groups import Stretches
 from clrevents.analysis.gathering.merged_stacks import merged_stacks
-from clrevents.analysis.reports.threads.thread_events import Blocked, Creation
+from clrevents.analysis.reports.threads.thread_events import Blocked, Creation, Doing
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, StackStates, ThreadState, stack_states
 from clrevents.analysis.shared.weights.sample_runs import EXTERNAL, HELD, MANAGED, SampleRuns
-from clrevents.symbols.frame_tables import resolve_stacks
-
-
-@frozen
-class Doing:
-    """What a thread does in a piece of its life; `alike` tells pieces apart that are otherwise the same."""
-
-    state: ThreadState
-    evidence: Evidence
-    reason: str | None = None
-    stack_id: int = 0
-    lock_id: int | None = None
-    object_address: int | None = None
-    owner_thread_id: int | None = None
-    task_id: int | None = None
-    system_call: str | None = None
-    alike: int = -1
-    open: bool = False
-    """Whether it is a wait that went on when tracing stopped."""
-
 
 UNKNOWN = Doing("unknown", "inferred")
 """Where the trace says nothing about a thread."""
@@ -76,18 +56,23 @@ class Seen:
     lasting: bool = False
 
 
+def meeting(pieces: Sequence[Piece], start: int, end: int) -> Iterator[Piece]:
+    """Those of which a part may lie in a stretch of time; `pieces` are in order and without overlap."""
+    place = max(bisect_right(pieces, start, key=lambda one: one.start) - 1, 0)
+    while place < len(pieces) and pieces[place].start < end:
+        yield pieces[place]
+        place += 1
+
+
 def without(piece: Piece, taken: Sequence[Piece]) -> Iterator[Piece]:
     """What is left of a piece; `taken` are in order and without overlap."""
     at = piece.start
-    place = max(bisect_right(taken, piece.start, key=lambda other: other.start) - 1, 0)
-    while place < len(taken) and taken[place].start < piece.end:
-        other = taken[place]
+    for other in meeting(taken, piece.start, piece.end):
         if other.start > at:
             yield Piece(at, other.start, piece.doing, piece.soft)
         at = max(at, other.end)
-        place += 1
     if at < piece.end:
-        yield Piece(at, piece.end, piece.doing, piece.soft)
+        yield piece if at == piece.start else Piece(at, piece.end, piece.doing, piece.soft)
 
 
 def proven(kinds: Sequence[Sequence[Piece]]) -> list[Piece]:
@@ -225,23 +210,16 @@ class Tiler:
 def _with_work(pieces: Sequence[Piece], work: Sequence[Piece]) -> list[Piece]:
     """The same with what a thread does for the runtime: no sample tells that, and none what it did instead."""
     parts: list[Piece] = []
-    starts = [one.start for one in work]
     for piece in pieces:
         if piece.doing.evidence == "event" and piece.doing.state != "native":
             parts.append(piece)
             continue
-        at = piece.start
-        place = max(bisect_right(starts, at) - 1, 0)
-        while place < len(work) and starts[place] < piece.end:
-            one = work[place]
-            low, high = max(one.start, at), min(one.end, piece.end)
-            if low < high:
-                parts += [Piece(at, low, piece.doing, piece.soft)] if at < low else []
-                parts.append(Piece(low, high, one.doing))
-                at = high
-            place += 1
-        if at < piece.end:
-            parts.append(Piece(at, piece.end, piece.doing, piece.soft) if at > piece.start else piece)
+        inside = (
+            Piece(max(one.start, piece.start), min(one.end, piece.end), one.doing)
+            for one in meeting(work, piece.start, piece.end)
+            if one.end > piece.start
+        )
+        parts += sorted([*without(piece, work), *inside], key=lambda one: one.start)
     return parts
 
 
@@ -387,7 +365,9 @@ class Lives:
                 high, evidence, open = (min(stops) if stops else limit), "inferred", not stops
                 reached.append(high)
             if high > low:
-                bounded.append((one.rank, Piece(low, high, doing_of(one, evidence, open), one.rank == 2)))
+                bounded.append(
+                    (one.rank, Piece(low, high, attrs.evolve(one.doing, evidence=evidence, open=open), one.rank == 2))
+                )
         return _in_tasks(bounded), reached, began
 
     def _with_idle(self, trail: ThreadTrail) -> list[Seen]:
@@ -415,12 +395,6 @@ class Lives:
 def _after(times: Sequence[int], moment: int) -> int | None:
     place = bisect_right(times, moment)
     return times[place] if place < len(times) else None
-
-
-def doing_of(one: Blocked, evidence: Evidence, open: bool) -> Doing:
-    """What a thread does that waits so; `open` says that it went on when tracing stopped."""
-    what = one.stack_id, one.lock_id, one.object_address, one.owner_thread_id, one.task_id
-    return Doing(one.state, evidence, one.event, *what, open=open)
 
 
 def _in_tasks(pieces: Iterable[tuple[int, Piece]]) -> list[tuple[int, Piece]]:
@@ -451,25 +425,20 @@ class NamedTrails:
     stacks."""
 
     seen: Sequence[Seen]
-    waits: Sequence[tuple[ThreadState, str]]
+    waits: Sequence[tuple[ThreadState, str | None]]
     roles: Sequence[tuple[int, str]]
 
 
-def named(
-    context: Context, runs: SampleRuns, waits: Sequence[Blocked], process_id: int | None, running_told: bool
-) -> NamedTrails:
-    """Name the stacks of all runs and waits. `process_id` is None where a trace has only one.
+def named(context: Context, runs: SampleRuns, waits: Sequence[Blocked], running_told: bool) -> NamedTrails:
+    """Name the stacks of all runs and waits.
 
     Unless it was recorded (`running_told`) whether a thread ran, only known waits are known.
     """
     begun = np.array([one.moment for one in waits], dtype=np.int64)
-    stack_ids = np.concatenate([runs.stack_id, np.array([one.stack_id for one in waits], dtype=np.int64)])
+    stack_ids = np.concatenate([runs.stack_id, np.array([one.doing.stack_id for one in waits], dtype=np.int64)])
     times = np.concatenate([runs.first, begun])
-    processes = None if process_id is None else np.full(len(times), process_id, dtype=np.int64)
     if len(times):
-        merged = merged_stacks(
-            context.methods, resolve_stacks(context.methods, context.stacks.arrays, stack_ids, times, processes)
-        )
+        merged = merged_stacks(context.methods, context.resolved(stack_ids, times))
         states, of = stack_states(merged.frames, merged.offsets, merged.values), merged.of
     else:
         none = np.zeros(0, dtype=np.int64)
@@ -491,7 +460,7 @@ def named(
         seen.append(Seen(first, last, doing))
     trails_named = []
     for one, stack in zip(waits, of[count:].tolist(), strict=True):
-        state, reason = one.state, one.event
+        state, reason = one.doing.state, one.doing.reason
         if states.reason[stack] >= 0:
             leaf = STATES[states.leaf_state[stack]]
             if leaf in WAITING:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
+from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.gathering.groups import Array, Gathered, groups, nulled, picked
 from clrevents.analysis.shared.events.event_spans import CONTENDED as CONTENDED
 from clrevents.analysis.shared.events.event_spans import ENTERED as ENTERED
@@ -70,6 +71,24 @@ _NATIVE: Final = 1
 
 
 @frozen
+class Doing:
+    """What a thread does in a piece of its life; `alike` tells pieces apart that are otherwise the same."""
+
+    state: ThreadState
+    evidence: Evidence
+    reason: str | None = None
+    stack_id: int = 0
+    lock_id: int | None = None
+    object_address: int | None = None
+    owner_thread_id: int | None = None
+    task_id: int | None = None
+    system_call: str | None = None
+    alike: int = -1
+    open: bool = False
+    """Whether it is a wait that went on when tracing stopped."""
+
+
+@frozen
 class Blocked:
     """A thread waits, or works for the runtime; `start` or `end` is None if the event is not in the trace.
 
@@ -79,14 +98,9 @@ class Blocked:
     thread: int
     start: int | None
     end: int | None
-    state: ThreadState
-    event: str
     rank: int
-    stack_id: int = 0
-    lock_id: int | None = None
-    object_address: int | None = None
-    owner_thread_id: int | None = None
-    task_id: int | None = None
+    doing: Doing
+    """What it does then, with the event as its reason."""
 
     @property
     def moment(self) -> int:
@@ -117,7 +131,8 @@ def blocked(events: Mapping[str, Gathered], task_ends: bool, info: TraceInfo) ->
         waits += _waits(tasks, "task_wait", ("TaskWaitBegin",) * 2, 2, task_id=tasks.at_begin("TaskID"))
     work, _ = _spans(events, COMPILING, COMPILED)
     compiled = _waits(work.only(work.begun & work.ended), "native", ("TieredCompilationBackgroundJitStart",) * 2, 3)
-    return [*waits, *(attrs.evolve(one, stack_id=0) for one in compiled)], lost_locks + lost_handles
+    compiled = [attrs.evolve(one, doing=attrs.evolve(one.doing, stack_id=0)) for one in compiled]
+    return [*waits, *compiled], lost_locks + lost_handles
 
 
 def _spans(events: Mapping[str, Gathered], begin: str, end: str, *more: str) -> tuple[WaitSpans, int]:
@@ -140,9 +155,11 @@ def _waits(spans: WaitSpans, state: ThreadState, names: tuple[str, str], rank: i
         nulled(spans.end_ns, spans.ended),
         spans.at_begin("stack_id").tolist(),
     )
-    fields = [{name: values[row].item() or None for name, values in more.items()} for row in range(len(spans))]
+    fields: list[dict[str, Any]] = [
+        {name: values[row].item() or None for name, values in more.items()} for row in range(len(spans))
+    ]
     return [
-        Blocked(thread, start, end, state, names[start is None], rank, stack, **details)
+        Blocked(thread, start, end, rank, Doing(state, "event", names[start is None], stack, **details))
         for thread, start, end, stack, details in zip(*columns, fields, strict=True)
     ]
 
