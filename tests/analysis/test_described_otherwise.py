@@ -9,7 +9,7 @@ import pytest
 
 import clrevents
 from clrevents.analysis.reports.pool.pool_events import ITEM_COLUMNS
-from clrevents.analysis.reports.requests.request_insides import CONTINUATION_COLUMNS
+from clrevents.analysis.reports.requests.request_parts import CONTINUATION_COLUMNS
 from clrevents.analysis.reports.tasks.task_work import TASK_COLUMNS
 from clrevents.analysis.reports.threads.thread_events import KEPT
 from clrevents.decode.header_columns import HEADERS

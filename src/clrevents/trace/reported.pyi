@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.callers import CallNode, CalledMethod, CallersReport
     from clrevents.analysis.reports.counters import CountersReport
     from clrevents.analysis.reports.counters.counter_tables import CounterSeries, CounterValue
-    from clrevents.analysis.reports.counters.meters import CounterInstrument, CounterProblem
+    from clrevents.analysis.reports.counters.counter_values import CounterInstrument, CounterProblem
     from clrevents.analysis.reports.exceptions import ExceptionGroup, ExceptionInterval, ExceptionMessage, ExceptionOutcome, ExceptionsReport, ThrownException
     from clrevents.analysis.reports.gc import GcReport
     from clrevents.analysis.reports.gc.gc_rows import AdaptationSample, AdaptationTuning, CollectedGeneration, CommittedMemory, GarbageCollection, GcSuspension, GcTotal, HeapGeneration, KeptObjects, MarkedRoots, SuspensionHint
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.heap.heap_tables import DominatorLine, RootGroup, RootPath, Snapshot, TypeGrowth, TypeOnHeap
     from clrevents.analysis.reports.jit import Compilation, JitDecision, JitReport, JitThread, JittedMethod, TierTotal
     from clrevents.analysis.reports.locks import LocksReport
-    from clrevents.analysis.reports.locks.lock_rows import ContendedLock, Contention, Convoy, DeadlockedThread, LockHolder, LockOwner, WaitingMethod, WaitingThread
+    from clrevents.analysis.reports.locks.lock_tables import ContendedLock, Contention, Convoy, DeadlockedThread, LockHolder, LockOwner, WaitingMethod, WaitingThread
     from clrevents.analysis.reports.modules import LoadedModule, ModulesReport
     from clrevents.analysis.reports.pool import PoolReport
     from clrevents.analysis.reports.pool.pool_rows import PoolAdjustment, PoolLimits, PoolShortage, PoolSize, PoolThroughput, QueueLatency, QueueLength, QueuedItem

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from built_requests import HOSTING, HTTP, INT, TEXT, Web
 from built_waits import signaled, start, stop, task_done, task_wait, waiting
-from clrevents.analysis.reports.requests import RequestsReport, request_insides
+from clrevents.analysis.reports.requests import RequestsReport, request_parts
 from clrevents.analysis.reports.requests.request_parts import UNACCOUNTED, TimedPart, cut_parts, filled
 from clrevents.encode.values import NO_GUID
 from clrevents.events import (
@@ -187,7 +187,7 @@ def test_pauses_are_in_all_requests_of_their_time() -> None:
 
 
 def test_where_too_many_pauses_fell_in_requests_they_are_only_summed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_insides, "MOST_PAUSES", 1)
+    monkeypatch.setattr(request_parts, "MOST_PAUSES", 1)
     web = Web()
     mine = web.client("/a")
     pause(web, 50, 90)

@@ -36,19 +36,17 @@ from clrevents.analysis.reports.counters.counter_tables import (
 )
 from clrevents.analysis.reports.counters.counter_values import (
     NO_INTERVAL,
-    CounterValues,
-    EventFields,
-    SeriesKey,
-    SeriesNumbers,
-    read_event_counters,
-)
-from clrevents.analysis.reports.counters.meters import (
     PUBLISHED,
     START,
     TOLD,
     CounterInstrument,
     CounterProblem,
+    CounterValues,
+    EventFields,
     MeterSessions,
+    SeriesKey,
+    SeriesNumbers,
+    read_event_counters,
     read_meter_values,
 )
 from clrevents.schema.source_message import SOURCE_MESSAGE, source_error

@@ -27,11 +27,11 @@ from clrevents.analysis.reports.counters.counter_values import (
     REASONS,
     CounterValues,
     Floats,
+    MeterSessions,
     SeriesKey,
     Tags,
     split_tags,
 )
-from clrevents.analysis.reports.counters.meters import MeterSessions
 from clrevents.table.table import Column, number_column, text_column
 
 INCREASES: Final = ("rate", "counter")

@@ -22,7 +22,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Mask
-from clrevents.analysis.reports.locks.lock_rows import (
+from clrevents.analysis.reports.locks.lock_tables import (
     ContendedLock,
     Contention,
     Convoy,
@@ -30,10 +30,10 @@ from clrevents.analysis.reports.locks.lock_rows import (
     LockHolder,
     LockOwner,
     LocksFacts,
+    LockTables,
     WaitingMethod,
     WaitingThread,
 )
-from clrevents.analysis.reports.locks.lock_tables import LockTables
 from clrevents.analysis.shared.events.event_spans import (
     CONTENDED,
     CONTENTION_COLUMNS,

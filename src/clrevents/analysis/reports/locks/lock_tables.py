@@ -1,4 +1,4 @@
-"""Contentions → the rows of the report: by lock, method, thread and owner, what holders did, convoys, deadlocks.
+"""The rows of the report, and contentions → these: by lock, method, thread and owner, what holders did, deadlocks.
 
 Sums are made of the contentions in the window; who held a lock and which convoys there are, of the whole trace. A
 convoy is a period in which several threads wait for one lock most of the time, and take it in turn. A deadlock is a
@@ -18,8 +18,9 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, TimeWindow
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import (
     Ints,
     Mask,
@@ -33,7 +34,6 @@ from clrevents.analysis.gathering.groups import (
     numbered,
 )
 from clrevents.analysis.gathering.merged_stacks import is_own
-from clrevents.analysis.reports.locks import lock_rows
 from clrevents.analysis.shared.events.event_spans import (
     ContentionSpans,
     Holding,
@@ -44,6 +44,186 @@ from clrevents.analysis.shared.events.event_spans import (
 from clrevents.analysis.shared.samples.leaf_states import STATES, BlockingMethods
 from clrevents.analysis.shared.samples.off_processor import Switches
 from clrevents.analysis.shared.weights.sample_runs import EXTERNAL, SampleRuns, stretches
+
+_OPEN: Final = (
+    "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown."
+)
+
+
+@row(since="start_ns", threads=("thread_id", "owner_thread_id"))
+class DeadlockedThread(Row):
+    """A thread in a deadlock: it waited for a lock until tracing stopped, and so did the thread that held it."""
+
+    deadlock: cells.Ordinal = column(
+        "Which deadlock: rows with the same number form one cycle, in the order of who waits for whom."
+    )
+    thread_id: cells.ThreadId = column("The thread that waited.")
+    lock_id: cells.Handle = column("The lock that it waited for.")
+    owner_thread_id: cells.ThreadId = column("The thread that held the lock, and waited in the same deadlock.")
+    start_ns: cells.Ns = column("When the thread began to wait.")
+    waited_ns: cells.DurationNs = column("How long it had waited when tracing stopped.")
+    method: cells.CodeName | None = column("The method that waited; null if unknown.")
+    stack_id: cells.StackId = column("The call stack that waited, 0 for none.", hidden=True)
+
+
+@row
+class ContendedLock(Row):
+    """One lock."""
+
+    lock_id: cells.Handle | None = column(
+        "The runtime's id of the lock; null for all locks whose id was not recorded, taken together."
+    )
+    native: cells.Flag = column("A lock of the runtime itself, not of the program.", importance=3)
+    count: cells.Count = column("How many contentions began.")
+    waited_ns: cells.DurationNs | None = column(
+        "How long all threads together waited; null if no length is known.", importance=0
+    )
+    away_ns: cells.DurationNs | None = column(
+        "How long they were off their processors meanwhile; null unless the kernel recorded it.", importance=3
+    )
+    share: cells.Ratio | None = column("Its share of all waiting of its kind, native or not; null if that is 0.")
+    max_ns: cells.DurationNs | None = column("The longest wait.")
+    open: cells.Count | None = column(_OPEN, importance=3)
+    threads: cells.Count = column("How many threads waited.")
+    most_waiters: cells.Count | None = column("The most threads that waited at once; null if the lock is unknown.")
+    method: cells.CodeName | None = column("The method that waited longest; null if unknown.", importance=0)
+    holder: cells.CodeName | None = column(
+        "The method that held the lock longest while others waited, in the whole trace; null without samples.",
+        importance=1,
+    )
+    clr_instance_id: cells.Ordinal = column("The runtime in the process that the lock belongs to.", hidden=True)
+
+
+@row(span=("start_ns", "end_ns"), threads=("thread_id",))
+class Contention(SpanRow):
+    """One wait of a thread for a lock that another thread holds."""
+
+    lock_id: cells.Handle | None = column("The runtime's id of the lock; null if the event does not tell it.")
+    native: cells.Flag = column("A lock of the runtime itself, not of the program.")
+    thread_id: cells.ThreadId = column("The thread that waited.")
+    owner_thread_id: cells.ThreadId | None = column(
+        "The thread that held the lock when the wait began; null if unknown."
+    )
+    start_ns: cells.Ns | None = column("When the wait began; null if unknown.")
+    end_ns: cells.Ns | None = column("When it ended; null if unknown.")
+    duration_ns: cells.DurationNs | None = column("How long it lasted, as the runtime measured it; null if unknown.")
+    away_ns: cells.DurationNs | None = column(
+        "How long it was off the processor from start to end; null unless the kernel recorded it.", importance=3
+    )
+    open: cells.Flag = column("It was still going on when tracing stopped: its duration is a lower bound.")
+    method: cells.CodeName | None = column("The method that waited; null if unknown.")
+    owner_method: cells.CodeName | None = column(
+        "What the owner did meanwhile, from a sample in between or equal ones before and after; null without these."
+    )
+    stack_id: cells.StackId = column("The call stack that waited, 0 for none.", hidden=True)
+    owner_stack_id: cells.StackId | None = column("The stack of `owner_method`.", hidden=True)
+    clr_instance_id: cells.Ordinal = column("The runtime in the process that the lock belongs to.", hidden=True)
+
+
+@row
+class WaitingMethod(Row):
+    """A method that waited for locks: the first one of the stack outside System.Threading."""
+
+    method: cells.CodeName | None = column("The method; null for stacks without names.")
+    count: cells.Count = column("How many contentions began.")
+    waited_ns: cells.DurationNs | None = column("How long it waited, on all threads; null if no length is known.")
+    share: cells.Ratio | None = column("Its share of all waiting; null if that is 0.")
+    max_ns: cells.DurationNs | None = column("The longest wait.")
+    open: cells.Count | None = column(_OPEN)
+    threads: cells.Count = column("How many threads waited.")
+    locks: cells.Count = column("How many locks it waited for; all unknown ones count as one.")
+    stack_id: cells.StackId = column("One of its call stacks.", hidden=True)
+
+
+@row
+class WaitingThread(Row):
+    """A thread that waited for locks."""
+
+    thread_id: cells.ThreadId = column("The thread.")
+    thread_name: cells.Word | None = column("Its name; null if unknown.")
+    count: cells.Count = column("How many contentions began.")
+    waited_ns: cells.DurationNs | None = column("How long it waited; null if no length is known.")
+    away_ns: cells.DurationNs | None = column(
+        "How long it was off the processor meanwhile; null unless the kernel recorded it.", importance=3
+    )
+    share: cells.Ratio | None = column("Its share of all waiting; null if that is 0, or where events are missing.")
+    max_ns: cells.DurationNs | None = column("The longest wait.")
+    open: cells.Count | None = column(_OPEN)
+
+
+@row
+class LockOwner(Row):
+    """A thread that others waited for."""
+
+    lock_id: cells.Handle | None = column("The lock; null if not recorded.")
+    owner_thread_id: cells.ThreadId | None = column(
+        "The thread that held it when others began to wait; null if unknown."
+    )
+    count: cells.Count = column("How many contentions began.")
+    waited_ns: cells.DurationNs | None = column(
+        "How long the threads waited that found it held by this owner, though others may have held it later; null if "
+        "no length is known."
+    )
+    open: cells.Count | None = column(_OPEN)
+    owner_method: cells.CodeName | None = column(
+        "What it was seen doing most often when they began; null without a sample."
+    )
+
+
+@row
+class LockHolder(Row):
+    """What was done while a lock was held and others waited for it, from samples."""
+
+    lock_id: cells.Handle | None = column("The lock.")
+    held_ns: cells.DurationNs = column("How long samples show this stack, while others waited.")
+    share: cells.Ratio | None = column("Its share of what samples show of this lock; null if that is 0.")
+    threads: cells.Count = column("How many threads were seen doing this.")
+    method: cells.CodeName | None = column(
+        "The method that held the lock, or one it had called: the innermost one outside System.Threading."
+    )
+    doing: cells.CodeName | None = column("The innermost method.")
+    taken_in: cells.CodeName | None = column(
+        "The method that took the lock: the innermost that others were seen entering it in; else the outermost that "
+        "all stacks of its holders share and that ends when they let go. Null if there is none.",
+        hidden=True,
+    )
+    stack_id: cells.StackId = column("One of its call stacks.", hidden=True)
+
+
+@row(span=("start_ns", "end_ns"))
+class Convoy(SpanRow):
+    """A period in which threads waited for one lock in turn, most of the time several at once."""
+
+    lock_id: cells.Handle | None = column("The lock; null if not recorded: then the waiting method stands for it.")
+    start_ns: cells.Ns = column("When the first one began to wait.")
+    end_ns: cells.Ns = column("When the last one ended.")
+    count: cells.Count = column("How many contentions there were.")
+    threads: cells.Count = column("How many threads waited.")
+    most_waiters: cells.Count = column("The most threads that waited at once.")
+    waited_ns: cells.DurationNs = column("How long they waited in total.")
+    away_ns: cells.DurationNs | None = column(
+        "How long they were off their processors meanwhile; null unless the kernel recorded it.", importance=3
+    )
+    crowded_ns: cells.DurationNs = column("How long at least two waited at once.")
+    max_ns: cells.DurationNs = column("The longest wait.")
+    handovers: cells.Count = column("How often one that had waited was next to hold the lock, as far as recorded.")
+    evidence: cells.Word = column("`event` if the lock and its owners were recorded, otherwise `inferred`.")
+    method: cells.CodeName | None = column("The method that waited longest; null if unknown.")
+    owner_method: cells.CodeName | None = column("What was done longest while the lock was held; null without samples.")
+
+
+@row
+class LocksFacts:
+    """The facts of a report on locks."""
+
+    deadlock: cells.CodeText | None = column("Which threads are in the first deadlock; null if there is none.")
+    locks_told: cells.Flag | None = column(
+        "Whether it was recorded which lock threads waited for; null without contentions."
+    )
+    sampling_period_ns: cells.DurationNs | None = column(
+        "The median time between two samples of a thread; null without samples."
+    )
+
 
 _LONG: Final = 4
 """A wait of this many periods of the profiler has samples."""
@@ -352,13 +532,13 @@ class LockTables:
 
     # Rows. ----------------------------------------------------------------------------------------------------------
 
-    def contentions(self) -> ReportTable[lock_rows.Contention]:
+    def contentions(self) -> ReportTable[Contention]:
         """Each contention, in order of time."""
         contentions, spans = self.contended, self.contended.spans
         owner_runs = self._next_samples.tolist()
         shift = len(contentions)
         return self._context.table(
-            lock_rows.Contention,
+            Contention,
             {
                 "lock_id": nulled(contentions.lock, contentions.lock != 0),
                 "native": contentions.native,
@@ -377,7 +557,7 @@ class LockTables:
             },
         )
 
-    def deadlocks(self) -> ReportTable[lock_rows.DeadlockedThread]:
+    def deadlocks(self) -> ReportTable[DeadlockedThread]:
         """The threads of each deadlock that reaches into the window."""
         contentions, window, rows = self.contended, self._context.window, []
         circles = deadlocks(contentions, self._numbers)
@@ -388,7 +568,7 @@ class LockTables:
         for number, circle in enumerate(lasting, 1):
             for place, owner in circle:
                 rows.append(
-                    lock_rows.DeadlockedThread(
+                    DeadlockedThread(
                         deadlock=number,
                         thread_id=int(contentions.thread[place]),
                         lock_id=int(contentions.lock[place]),
@@ -399,15 +579,15 @@ class LockTables:
                         stack_id=int(self.stacks[place]),
                     )
                 )
-        return self._context.table(lock_rows.DeadlockedThread, rows)
+        return self._context.table(DeadlockedThread, rows)
 
-    def locks(self) -> ReportTable[lock_rows.ContendedLock]:
+    def locks(self) -> ReportTable[ContendedLock]:
         """By lock, native ones last, longest wait first."""
         rows = []
         for _, places in groups(self._numbers, np.flatnonzero(self.inside)):
             row = places[0]
             rows.append(
-                lock_rows.ContendedLock(
+                ContendedLock(
                     lock_id=int(self.contended.lock[row]) or None,
                     native=bool(self.contended.native[row]),
                     **self._sums(places),
@@ -418,9 +598,9 @@ class LockTables:
                     clr_instance_id=int(self.contended.instance[row]),
                 )
             )
-        return self._context.summed(lock_rows.ContendedLock, sorted(longest_first(rows), key=lambda row: row.native))
+        return self._context.summed(ContendedLock, sorted(longest_first(rows), key=lambda row: row.native))
 
-    def methods(self) -> ReportTable[lock_rows.WaitingMethod]:
+    def methods(self) -> ReportTable[WaitingMethod]:
         """By the method that waited."""
         numbers, texts = numbered(self._names.method(row) for row in range(len(self.contended)))
         rows = []
@@ -429,7 +609,7 @@ class LockTables:
             sums = self._sums(places)
             del sums["away_ns"]
             rows.append(
-                lock_rows.WaitingMethod(
+                WaitingMethod(
                     method=texts[number],
                     **sums,
                     threads=len(threads),
@@ -437,9 +617,9 @@ class LockTables:
                     stack_id=int(self.stacks[places[0]]),
                 )
             )
-        return self._context.summed(lock_rows.WaitingMethod, longest_first(rows))
+        return self._context.summed(WaitingMethod, longest_first(rows))
 
-    def threads(self) -> ReportTable[lock_rows.WaitingThread]:
+    def threads(self) -> ReportTable[WaitingThread]:
         """By the thread that waited."""
         rows = []
         for _, places in groups(self.contended.thread, np.flatnonzero(self._managed)):
@@ -448,12 +628,12 @@ class LockTables:
                 # What all threads waited is unknown then, what one waited may be known.
                 sums["share"] = None
             name = self._context.thread_names.get(thread)
-            rows.append(lock_rows.WaitingThread(thread_id=thread, thread_name=name, **sums))
+            rows.append(WaitingThread(thread_id=thread, thread_name=name, **sums))
         rows = longest_first(rows)
         lossy = [self._context.touched(row.thread_id) for row in rows]
-        return self._context.table(lock_rows.WaitingThread, rows, lossy)
+        return self._context.table(WaitingThread, rows, lossy)
 
-    def owners(self) -> ReportTable[lock_rows.LockOwner]:
+    def owners(self) -> ReportTable[LockOwner]:
         """By lock and the owner at the begin."""
         numbers, _ = numbered(zip(self._numbers.tolist(), self.contended.owner.tolist(), strict=True))
         rows = []
@@ -461,7 +641,7 @@ class LockTables:
             runs = (run for run in self._next_samples[places].tolist() if run >= 0)
             sums = self._sums(places)
             rows.append(
-                lock_rows.LockOwner(
+                LockOwner(
                     lock_id=int(self.contended.lock[places[0]]) or None,
                     owner_thread_id=int(self.contended.owner[places[0]]) or None,
                     count=sums["count"],
@@ -470,9 +650,9 @@ class LockTables:
                     owner_method=heaviest((self._names.method(len(self.contended) + run), 1) for run in runs),
                 )
             )
-        return self._context.summed(lock_rows.LockOwner, longest_first(rows))
+        return self._context.summed(LockOwner, longest_first(rows))
 
-    def holders(self) -> ReportTable[lock_rows.LockHolder]:
+    def holders(self) -> ReportTable[LockHolder]:
         """What holders of each lock were seen to do while others waited."""
         window = self._context.window
         sums: dict[tuple[int, int], list[Any]] = {}
@@ -493,7 +673,7 @@ class LockTables:
         for (lock, stack), (total, threads, run) in sums.items():
             place = len(self.contended) + run
             rows.append(
-                lock_rows.LockHolder(
+                LockHolder(
                     lock_id=int(self.contended.lock[self._first_of[lock]]),
                     held_ns=total,
                     share=total / totals[lock] if totals[lock] else None,
@@ -505,7 +685,7 @@ class LockTables:
                 )
             )
         rows.sort(key=lambda row: -row.held_ns)
-        return self._context.summed(lock_rows.LockHolder, rows)
+        return self._context.summed(LockHolder, rows)
 
     def _takers(self, sums: Mapping[tuple[int, int], list[Any]]) -> dict[tuple[int, int], str | None]:
         """For each lock and stack on which it was held, the method that took it."""
@@ -550,7 +730,7 @@ class LockTables:
                 seen[name] += time
         return by_thread
 
-    def convoys(self) -> ReportTable[lock_rows.Convoy]:
+    def convoys(self) -> ReportTable[Convoy]:
         """The convoys of the whole trace, cut to the window."""
         rows = []
         for _, places in groups(
@@ -561,7 +741,7 @@ class LockTables:
             for one in convoys(waits, has_lock):
                 wait_rows = np.array([wait.row for wait in one.waits], dtype=np.int64)
                 rows.append(
-                    lock_rows.Convoy(
+                    Convoy(
                         lock_id=int(self.contended.lock[places[0]]) or None,
                         start_ns=one.start_ns,
                         end_ns=one.end_ns,
@@ -579,7 +759,7 @@ class LockTables:
                     )
                 )
         rows.sort(key=lambda row: -row.waited_ns)
-        return self._context.table(lock_rows.Convoy, rows)
+        return self._context.table(Convoy, rows)
 
     # Sums. ----------------------------------------------------------------------------------------------------------
 

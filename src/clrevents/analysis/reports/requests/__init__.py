@@ -39,8 +39,7 @@ from clrevents.analysis.reports.requests.request_connections import (
     network_steps,
     tie_peers,
 )
-from clrevents.analysis.reports.requests.request_insides import INSIDE_COLUMNS, MOST_PAUSES, RequestInsides
-from clrevents.analysis.reports.requests.request_parts import RequestParts
+from clrevents.analysis.reports.requests.request_parts import INSIDE_COLUMNS, MOST_PAUSES, RequestInsides, RequestParts
 from clrevents.analysis.reports.requests.request_tables import (
     DatabaseCommand,
     KnownInsides,

@@ -18,8 +18,13 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Ro
 from clrevents.analysis.gathering.groups import grouped, most_at_once, nearest_rank
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestSide
 from clrevents.analysis.reports.requests.request_commands import KnownCommand
-from clrevents.analysis.reports.requests.request_insides import InsideSpan, RequestInsides
-from clrevents.analysis.reports.requests.request_parts import UNACCOUNTED, RequestParts, waterfall
+from clrevents.analysis.reports.requests.request_parts import (
+    UNACCOUNTED,
+    InsideSpan,
+    RequestInsides,
+    RequestParts,
+    waterfall,
+)
 
 
 @row(span=("start_ns", "end_ns"), text="connection")

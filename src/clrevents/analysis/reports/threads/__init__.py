@@ -16,23 +16,21 @@ from clrevents.analysis.framework.model.declaration import NoParameters, ReportD
 from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, Metric, Note, count_of, time_of
 from clrevents.analysis.gathering.groups import Gathered, Stretches
-from clrevents.analysis.reports.threads.counted import (
-    COUNTED_METRICS,
-    counted_columns,
-    counted_lives,
-    counted_metrics,
-    counted_role,
-    ended_ns,
-    with_ended,
-)
 from clrevents.analysis.reports.threads.kernel_threads import (
+    COUNTED_METRICS,
     KERNEL_TELLS,
     SAMPLER,
     KernelFeed,
     RuntimeReasons,
+    counted_columns,
+    counted_lives,
+    counted_metrics,
+    counted_role,
     disagreements,
+    ended_ns,
     kernel_threads,
     waits_of,
+    with_ended,
 )
 from clrevents.analysis.reports.threads.lives import (
     BETWEEN,
