@@ -148,6 +148,12 @@ def sum_by(of: NDArray[np.integer[Any]], values: NDArray[N], count: int) -> NDAr
     return sums
 
 
+def sum_known(values: Iterable[int | None]) -> int | None:
+    """The sum of what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
 def offsets(sizes: Sequence[int] | Ints | Mask) -> Ints:
     """Where parts of these sizes begin that lie one after another, and where the last of them ends."""
     return np.append(0, np.cumsum(sizes, dtype=np.int64))

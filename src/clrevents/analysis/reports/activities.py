@@ -457,14 +457,12 @@ class ActivityTables:
             if later is not None and later >= forest.start[row]:
                 # A stop without an id may be its own. One is written after the same flow began the same anew.
                 kinds[row] = _SUPERSEDED if forest.followed[row] else _UNKNOWN
-            elif forest.catching[row] or forest.activity[row] is None or lossy[row] or self._parent_stopped(row):
+            elif forest.catching[row] or forest.activity[row] is None or lossy[row]:
+                kinds[row] = _UNKNOWN
+            elif (parent := self.parent[row]) != NONE and self.stopped[parent]:
+                # Which may stop its children without an event.
                 kinds[row] = _UNKNOWN
         return kinds
-
-    def _parent_stopped(self, row: int) -> bool:
-        """Whether the parent was stopped, which may stop its children without an event."""
-        parent = self.parent[row]
-        return bool(parent != NONE and self.stopped[parent])
 
     def _self_times(self) -> tuple[Ints, Mask]:
         """How much of each activity is outside its children, and for which activities that is known."""

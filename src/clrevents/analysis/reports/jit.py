@@ -115,10 +115,10 @@ class Decisions:
     def columns(self, window: TimeWindow) -> dict[str, Cells]:
         """The columns of the table of decisions in a window, most frequent first for each outcome."""
         in_window = window.holds(self.time)
-        counts = np.bincount(self.kind[in_window], minlength=len(self.kinds)).tolist()
+        of, counts = self.kinds, np.bincount(self.kind[in_window], minlength=len(self.kinds)).tolist()
         order = [n for n, count in enumerate(counts) if count]
-        order.sort(key=lambda n: _order(self.kinds[n], counts[n]))
-        kinds = [self.kinds[n] for n in order]
+        order.sort(key=lambda n: (of[n].what, not of[n].accepted, -counts[n], of[n].reason or ""))
+        kinds = [of[n] for n in order]
         return {
             "what": [kind.what for kind in kinds],
             "accepted": [kind.accepted for kind in kinds],
@@ -146,7 +146,8 @@ class DecisionLog:
         for event in EVENTS:
             rows = chunk.events.get(event.selector)
             if rows is not None and len(rows):
-                self._parts.append(self._part(event, rows))
+                columns = rows.places, rows.numbers("time_ns"), rows.numbers("thread_id")
+                self._parts.append((*columns, self._numbered(event, rows)))
 
     def all(self) -> Decisions:
         """Everything that came."""
@@ -154,9 +155,6 @@ class DecisionLog:
         empty = tuple(np.zeros(0, dtype=type) for type in types)
         columns = [np.concatenate(parts) for parts in zip(empty, *self._parts, strict=True)]
         return Decisions(tuple(self._kinds), *columns)
-
-    def _part(self, event: DecisionEvent, rows: Gathered) -> tuple[Array, ...]:
-        return rows.places, rows.numbers("time_ns"), rows.numbers("thread_id"), self._numbered(event, rows)
 
     def _numbered(self, event: DecisionEvent, rows: Gathered) -> NDArray[np.int32]:
         """The kind of each row, as its number."""
@@ -170,10 +168,6 @@ class DecisionLog:
         reasons = [str(enum(value)) if enum else value for value in column.take(first).tolist()]
         kinds = [DecisionKind(event.what, event.accepted, reason) for reason in reasons]
         return self._kinds.of(kinds).astype(np.int32)[place.reshape(-1)]
-
-
-def _order(kind: DecisionKind, count: int) -> tuple[object, ...]:
-    return kind.what, not kind.accepted, -count, kind.reason or ""
 
 
 SETTINGS = ("runtime/TieredCompilationSettings", "rundown/TieredCompilationSettingsDCStart")

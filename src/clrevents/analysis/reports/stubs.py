@@ -21,7 +21,7 @@ from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, column
 from clrevents.analysis.framework.vocabulary.report_table import row as table_row
-from clrevents.analysis.gathering.groups import Array, Gathered, grouped, groups
+from clrevents.analysis.gathering.groups import Array, Gathered, grouped, groups, sum_known
 from clrevents.analysis.shared.events.event_spans import EventSpans, compilations
 from clrevents.symbols.display_names import display_name, raw_name
 
@@ -278,7 +278,7 @@ def _targets(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubTarg
         StubTarget(
             stubs=len(group),
             cache_hits=sum(stub.cache_hits for stub in group),
-            compile_ns=_sum([stub.compile_ns for stub in group]),
+            compile_ns=sum_known(stub.compile_ns for stub in group),
             first_ns=group[0].time_ns,
             kind=group[0].kind,
             target=group[0].target,
@@ -295,11 +295,6 @@ def _kinds(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubKind]:
     counts = Counter(stubs.column("kind").tolist())
     kinds = sorted(counts.items(), key=lambda kind: (-kind[1], kind[0]))
     return context.table(StubKind, {"kind": [kind for kind, _ in kinds], "count": [count for _, count in kinds]})
-
-
-def _sum(values: list[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 REPORT: Final = ReportDeclaration(

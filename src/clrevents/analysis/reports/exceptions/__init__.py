@@ -28,7 +28,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     time_of,
 )
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable, Row, SpanRow, column, row
-from clrevents.analysis.gathering.groups import Array, Ints, Mask, numbered, sum_by
+from clrevents.analysis.gathering.groups import Array, Ints, Mask, nearest_rank, numbered, sum_by
 from clrevents.analysis.reports.exceptions.exception_build import EVENTS, HEADERS, KEPT, BuiltExceptions, built
 
 _TYPE = "The type of the exception; null where its throw is not in the trace."
@@ -289,8 +289,8 @@ class ExceptionSums:
             "unmatched": int(self._context.window.holds(self._exceptions.unmatched).sum()),
             "dispatch_total": dispatch,
             "handling_total": handling,
-            "dispatch_median": int(known[(len(known) - 1) // 2]) if len(known) else None,
-            "dispatch_max": int(known[-1]) if len(known) else None,
+            "dispatch_median": nearest_rank(known, 50),
+            "dispatch_max": nearest_rank(known, 100),
         }
         return {
             "count": int((self.thrown | self.nested | self.again).sum()),

@@ -35,7 +35,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     time_of,
 )
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.gathering.groups import Array, Gathered, Ints, groups, nearest_rank
+from clrevents.analysis.gathering.groups import Array, Gathered, Ints, groups, nearest_rank, sum_known
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.reports.gc import gc_rows
 from clrevents.analysis.reports.gc.gc_build import (
@@ -175,8 +175,8 @@ def totals(listed: WindowedCollections) -> list[gc_rows.GcTotal]:
                     pause_ns=sum(within) if within else None,
                     share=share(sum(within), everything) if within else None,
                     pause_max_ns=max(_known(columns["pause_ns"], rows), default=None),
-                    suspend_ns=_sum(columns["suspend_ns"], counts),
-                    promoted_bytes=_sum(columns["promoted_bytes"], counts),
+                    suspend_ns=sum_known(columns["suspend_ns"][row] for row in counts),
+                    promoted_bytes=sum_known(columns["promoted_bytes"][row] for row in counts),
                 )
             )
         all_totals += sorted(totals_of_kind, key=lambda row: (-(row.pause_ns or 0), row.what))
@@ -208,8 +208,8 @@ def metrics(listed: WindowedCollections, parts: ReportTable[object], committed: 
         **{name: nearest_rank(pauses, percent) for name, percent in _PERCENTILES.items()},
         "suspend_total": listed.within(context.window, "stopped_ns"),
         "heap_peak": max((size for size in sizes if size is not None), default=None),
-        "promoted_total": _sum(promoted, rows),
-        "allocated_total": _sum(allocated, rows),
+        "promoted_total": sum_known(promoted[row] for row in rows),
+        "allocated_total": sum_known(allocated[row] for row in rows),
         "allocation_rate": _rate(listed, rows),
         **_shares(parts),
         "committed_peak": max(committed.column("committed_bytes").tolist(), default=None),
@@ -356,12 +356,6 @@ def _known(values: Sequence[Any], rows: Sequence[int]) -> list[Any]:
     return [values[row] for row in rows if values[row] is not None]
 
 
-def _sum(values: Sequence[Any], rows: Sequence[int]) -> int | None:
-    """A sum of what is known; None where nothing is."""
-    known = _known(values, rows)
-    return sum(known) if known else None
-
-
 SAMPLE: Final = "sample/ThreadSample"
 SLOWEST: Final = 20
 """For how many suspensions, those that took longest to stop all threads, the threads are shown."""
@@ -389,7 +383,9 @@ def hint_rows(
     hints = []
     for row in slowest.tolist():
         begin_ns, begin = int(suspensions.times[0][row]), int(suspensions.places[0][row])
-        before = _last_before(place, first, begin)
+        # The last of each thread before: its places rise, so their count is where the first that is not before stands.
+        counts = np.add.reduceat(place < begin, first) if len(first) else first
+        before = (first + counts - 1)[counts > 0]
         near = before[managed[before] & has_thread[before] & (begin_ns - time[before] <= _REACH_NS)]
         for sample in near[np.argsort(-time[near], kind="stable")].tolist():
             seen_ns = int(time[sample])
@@ -405,13 +401,6 @@ def hint_rows(
                 )
             )
     return hints
-
-
-def _last_before(places: Ints, first: Ints, place: int) -> Ints:
-    """The last sample of each thread, whose samples begin at `first`, before a place among events."""
-    # A thread's places rise, so the count of those before is where the first that is not before stands.
-    counts = np.add.reduceat(places < place, first) if len(first) else first
-    return (first + counts - 1)[counts > 0]
 
 
 PINNED: Final = "PinObjectAtGCTime"
@@ -528,7 +517,10 @@ def joined(parts: Sequence[Mapping[str, Cells]]) -> dict[str, Cells]:
     """The columns of one runtime after another's."""
     if len(parts) == 1:
         return dict(parts[0])
-    return {name: [value for part in parts for value in _list(part[name])] for name in parts[0]}
+    columns: dict[str, list[object]] = {name: [] for name in parts[0]}
+    for name, column in ((name, part[name]) for part in parts for name in columns):
+        columns[name] += column if isinstance(column, Sequence) else column.tolist()
+    return {**columns}
 
 
 def _left_out(runtimes: int) -> list[Note]:
@@ -540,11 +532,6 @@ def _left_out(runtimes: int) -> list[Note]:
     )
     tables = ("collections", "suspensions", "other_suspensions")
     return [Note("too-many-runtimes", "warning", text, tables, {"runtimes": runtimes})]
-
-
-def _list(values: Any) -> Sequence[Any]:
-    values_list: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
-    return values_list
 
 
 _HEADERS: Final = ("time_ns", "thread_id", "stack_id")
@@ -758,14 +745,16 @@ class GcCollector(KeepingCollector[GcReport]):
             none = {name for name, value in numbers.items() if value is None}
             numbers |= {name: context.metric(name, None, reason="no collection") for name in none}
         other = context.table(gc_rows.GcSuspension, joined(others))
-        hints = [
-            hint
-            for b in built
-            for hint in (hint_rows(b.suspended, _numbers(b), rows[SAMPLE], named) if self._hints else ())
-        ]
+        hints: list[gc_rows.SuspensionHint] = []
+        for b in built if self._hints else ():
+            numbers_of = [owners[0].number if owners else None for owners in b.owners]
+            hints += hint_rows(b.suspended, numbers_of, rows[SAMPLE], named)
         kept: list[gc_rows.KeptObjects] = []
         if self._objects:
-            pinned, finalized = (_inside(context, rows[name]) for name in (PINNED, FINALIZED))
+            pinned, finalized = (
+                rows[name].only(np.flatnonzero(context.window.holds(rows[name].numbers("time_ns"))))
+                for name in (PINNED, FINALIZED)
+            )
             allocated = max(rows[TICK], rows[SAMPLED], key=len)
             kept = kept_rows(np.sort(rows[START].places), pinned, finalized, allocated, own)
         return context.answer(
@@ -787,10 +776,6 @@ class GcCollector(KeepingCollector[GcReport]):
             kept=context.table(gc_rows.KeptObjects, kept),
             other_suspensions=other,
         )
-
-
-def _inside(context: Context, rows: Gathered) -> Gathered:
-    return rows.only(np.flatnonzero(context.window.holds(rows.numbers("time_ns"))))
 
 
 def _namer(context: Context, fits: Callable[[Method], bool]) -> Callable[[int, int], str | None]:
@@ -815,11 +800,6 @@ def _namer(context: Context, fits: Callable[[Method], bool]) -> Callable[[int, i
 
 def _nobody(stack: int, time_ns: int) -> None:
     """Names no method."""
-
-
-def _numbers(built: Built) -> list[int | None]:
-    """The collection of each suspension."""
-    return [owners[0].number if owners else None for owners in built.owners]
 
 
 REPORT: Final = ReportDeclaration(

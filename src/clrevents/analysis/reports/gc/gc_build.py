@@ -420,7 +420,8 @@ class Built:
         for place, one in enumerate(self.collections):
             start, end, pieces = one.start, one.end, one.pieces
             pauses = self.suspended.times[0][one.suspensions].tolist()
-            first = one.suspensions[0] if one.suspensions else None
+            first = next(iter(one.suspensions), 0)
+            told = bool(one.suspensions and self.suspended.thread_known[first])
             requested_ns, requested_thread_id, requested_by, requested_in = self._request(one)
             rows.append(
                 GarbageCollection(
@@ -437,7 +438,7 @@ class Built:
                     pauses=len(pauses),
                     start_thread_id=None if start is None else start.thread_id,
                     end_thread_id=None if end is None else end.thread_id,
-                    suspend_thread_id=None if first is None else _thread(self.suspended, first),
+                    suspend_thread_id=int(self.suspended.thread[first]) if told else None,
                     requested_ns=requested_ns,
                     requested_thread_id=requested_thread_id,
                     requested_by=requested_by,
@@ -610,10 +611,6 @@ _PER_HEAP: Final = (
 def moment_ns(moment: GcMoment | None) -> int | None:
     """When it was; None if it is not in the trace."""
     return None if moment is None else moment.time_ns
-
-
-def _thread(suspensions: Suspensions, place: int) -> int | None:
-    return int(suspensions.thread[place]) if suspensions.thread_known[place] else None
 
 
 MARKED: Final = "runtime/GCMarkWithType"

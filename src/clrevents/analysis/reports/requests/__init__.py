@@ -25,6 +25,7 @@ from clrevents.analysis.reports.requests.known_requests import (
     UNHANDLED,
     KnownRequest,
     RequestFinder,
+    RequestSide,
 )
 from clrevents.analysis.reports.requests.request_commands import (
     BRIDGE_COLUMNS,
@@ -256,8 +257,7 @@ class RequestsCollector(Collector[RequestsReport]):
             metrics=_metrics(context, tables, self._forest.left_out),
             notes=[
                 *_notes(requests, self._forest.left_out, tied),
-                *_command_notes(commands, orphans),
-                *_limits(insides, tables.lines_left_out),
+                *_further_notes(commands, orphans, insides, tables.lines_left_out),
                 *_not_laid_out(requests, self._asked.request),
             ],
             seen=(_IDS,) if ids else (),
@@ -276,23 +276,20 @@ class RequestsCollector(Collector[RequestsReport]):
 
 
 def _metrics(context: Context, tables: RequestTables, left_out: int) -> dict[str, int | None]:
-    client = _SENT not in context.unknown and not left_out
-    server = _SERVED not in context.unknown and not left_out
-    known = _ANY not in context.unknown and not left_out
-    return {
-        "count": len(tables.begun) if known else None,
-        "client_count": tables.count("client") if client else None,
-        "server_count": tables.count("server") if server else None,
-        "client_failed": tables.failed("client") if client else None,
+    metrics = {"count": len(tables.begun) if _ANY not in context.unknown and not left_out else None}
+    sides: tuple[tuple[RequestSide, str], ...] = (("client", _SENT), ("server", _SERVED))
+    for side, need in sides:
+        known = need not in context.unknown and not left_out
         # Only the host tells exceptions that nobody handled.
-        "server_failed": tables.failed("server") if server and met(_HOSTED, context.kinds) != "unknown" else None,
-        "client_p50": tables.percentile("client", 50),
-        "client_p99": tables.percentile("client", 99),
-        "server_p50": tables.percentile("server", 50),
-        "server_p99": tables.percentile("server", 99),
-        "client_concurrent": tables.concurrent("client") if client else None,
-        "server_concurrent": tables.concurrent("server") if server else None,
-    }
+        told = known and (side == "client" or met(_HOSTED, context.kinds) != "unknown")
+        metrics |= {
+            f"{side}_count": tables.count(side) if known else None,
+            f"{side}_failed": tables.failed(side) if told else None,
+            f"{side}_p50": tables.percentile(side, 50),
+            f"{side}_p99": tables.percentile(side, 99),
+            f"{side}_concurrent": tables.concurrent(side) if known else None,
+        }
+    return metrics
 
 
 def _notes(requests: Sequence[KnownRequest], left_out: int, tied: int) -> list[Note]:
@@ -326,7 +323,9 @@ def _not_laid_out(requests: Sequence[KnownRequest], number: int | None) -> Itera
         yield Note("no-request", "warning", text, ("waterfall", "nearby"))
 
 
-def _command_notes(commands: Sequence[KnownCommand], orphans: int) -> list[Note]:
+def _further_notes(
+    commands: Sequence[KnownCommand], orphans: int, insides: RequestInsides, lines_left_out: int
+) -> list[Note]:
     notes = []
     if orphans:
         text = f"{counted(orphans, 'command')} to databases ended without a start in this trace and have no row"
@@ -335,11 +334,6 @@ def _command_notes(commands: Sequence[KnownCommand], orphans: int) -> list[Note]
     if open_:
         text = f"{counted(open_, 'command')} to databases have no end in this trace"
         notes.append(Note("open-commands", "info", text, ("commands",), {"commands": open_}))
-    return notes
-
-
-def _limits(insides: RequestInsides, lines_left_out: int) -> list[Note]:
-    notes = []
     if not insides.pauses_listed:
         text = f"more than {MOST_PAUSES:,} garbage collection pauses fell in requests: they are summed but not listed"
         notes.append(Note("too-many-pauses", "info", text, ("inside", "parts"), {"most": MOST_PAUSES}))

@@ -42,7 +42,8 @@ def tie_peers(requests: Sequence[KnownRequest]) -> int:
         high = bisect_right(first, _end(sent[0][1]))
         candidates = [] if high - low > _MOST else [at for at in range(low, high) if _fit(sent, servers[at])]
         if len(candidates) > 1:
-            candidates = [at for at in candidates if _alike(sent, servers[at])]
+            paths = [client.path for _, client in sent]
+            candidates = [at for at in candidates if paths == [server.path for _, server in servers[at]]]
         fitting.append(candidates)
         for at in candidates:
             rivals[at] += 1
@@ -82,11 +83,6 @@ def _fit(sent: Sequence[Sent], received: Sequence[Sent]) -> bool:
     if len(sent) != len(received):
         return False
     return all(time <= there[0] <= _end(client) for (time, client), there in zip(sent, received, strict=True))
-
-
-def _alike(sent: Sequence[Sent], received: Sequence[Sent]) -> bool:
-    """Whether the paths of the requests are the same."""
-    return all(client.path == server.path for (_, client), (_, server) in zip(sent, received, strict=True))
 
 
 def _end(request: KnownRequest) -> int:

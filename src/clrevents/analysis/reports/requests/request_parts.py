@@ -1,13 +1,11 @@
 """A request → where its time went, one part after another; and what fell inside it: pauses, waits and exceptions.
 
 Where parts overlap, the one that began first keeps the time, so that the parts of a request add up to its duration;
-time without an event is the part `unaccounted`. The queue for a connection takes only what the other steps of the
-request leave; what stopped or blocked its code only what is left then; and awaits only what these leave. As lines of a
-waterfall the requests that parts stand for are inside of them.
+time without an event is the part `unaccounted`. The queue for a connection takes only what other steps leave, what
+stopped or blocked its code only what is left then, and awaits only what these leave.
 
 A wait or an exception with an activity id is in the request in which that id lies; one without any is in the request
-whose code its thread ran, which the events of awaits tell. Pauses are in all by time. Anything else only happened at
-the same time, and is counted, never summed.
+whose code its thread ran. Pauses are in all by time. Anything else is counted, never summed.
 """
 
 from __future__ import annotations

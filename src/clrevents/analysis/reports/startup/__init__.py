@@ -357,15 +357,18 @@ def _metrics_of(start: Start, types: ReportTable[LoadedType]) -> dict[str, int |
     }
     for kind, spans, owned in zip(KINDS, start.spans, start.owned, strict=True):
         known = start.launched and _tells(start, kind)
+        # Where what they contain is unknown, or when Main was first met, sums of self times are upper bounds.
         alone = all(_tells(start, other) for other in KINDS)
         total = int(owned.within(window.low, min(window.high, end)).sum())
         # Where no begin has its end, nobody knows how long any took.
         timed = known and (not len(spans) or bool(spans.closed.any()))
-        metrics[f"{kind}_total"] = _most(start, f"{kind}_total", total, alone) if timed else None
+        metrics[f"{kind}_total"] = start.context.metric(f"{kind}_total", total, most=not alone) if timed else None
         metrics[f"{kind}_to_main"] = None
         if timed and start.main is not None:
             before = int(owned.within(window.low, min(window.high, start.main_ns)).sum())
-            metrics[f"{kind}_to_main"] = _most(start, f"{kind}_to_main", before, alone and start.main.exact)
+            metrics[f"{kind}_to_main"] = start.context.metric(
+                f"{kind}_to_main", before, most=not (alone and start.main.exact)
+            )
         metrics[f"{kind}_count"] = int(start.begun(spans).sum()) if known else None
     compiled = start.spans[0]
     words = list(compress(precompiled(start, compiled), start.begun(compiled).tolist()))
@@ -392,7 +395,9 @@ def _metrics_of(start: Start, types: ReportTable[LoadedType]) -> dict[str, int |
                 metrics[name] = start.context.metric(name, count).bound(least)
     events, metrics["events_per_second"] = _events(start)
     exact = start.main is not None and start.main.exact
-    metrics["events_to_main"] = None if events is None else _most(start, "events_to_main", events, exact)
+    metrics["events_to_main"] = (
+        None if events is None else start.context.metric("events_to_main", events, most=not exact)
+    )
     return metrics
 
 
@@ -405,11 +410,6 @@ def _tells(start: Start, kind: str) -> bool:
         "lookup": ("runtime/R2RGetEntryPointStart", LOOKUPS),
     }
     return any(len(start.rows[name]) for name in events[kind])
-
-
-def _most(start: Start, name: str, value: int, exact: bool) -> Metric:
-    """A sum of self times; else an upper bound, where what they contain is unknown, or when Main was first met."""
-    return start.context.metric(name, value, most=not exact)
 
 
 def _since(start: Start, name: str, *moments: str) -> Metric | None:

@@ -60,7 +60,6 @@ from clrevents.analysis.reports.threads.thread_events import (
     blocked,
     creations,
     ints,
-    terminations,
 )
 from clrevents.analysis.reports.threads.thread_rows import (
     ThreadFacts,
@@ -81,7 +80,14 @@ from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, UNT
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
 from clrevents.analysis.shared.samples.runtime_work import FRAMES, WORK_EVENTS, RuntimeWork
 from clrevents.analysis.shared.samples.stack_shapes import UNTELLABLE
-from clrevents.analysis.shared.weights.sample_runs import SAMPLES, RunMaker, SampleRuns, keep_samples, unseen
+from clrevents.analysis.shared.weights.sample_runs import (
+    SAMPLES,
+    RunMaker,
+    SampleRuns,
+    keep_samples,
+    terminations,
+    unseen,
+)
 from clrevents.analysis.shared.weights.weighing import CPU
 from clrevents.schema.registry import SAMPLE, TPL
 
@@ -178,7 +184,9 @@ class ThreadsCollector(Collector[ThreadsReport]):
         # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
         sampling = self._stops.sampling if runs.samples else set()
         none = ThreadTrail()
-        stops, main = self._stops, _main(context)
+        # The main thread of a program that was compiled ahead of time, which lists no threads: its id is the process's
+        # on Linux, and no thread's elsewhere.
+        stops, main = self._stops, context.info.process_id if context.info.native_aot else None
         roles = [role_of(trails.get(life.thread_id, none), life, sampling, stops.collecting, main) for life in every]
         if counts is not None:
             names_of = counts.names
@@ -499,12 +507,6 @@ def _worked(work: RuntimeWork) -> dict[int, list[Piece]]:
         for thread, start, end in zip(*(column.tolist() for column in work.spans(FRAMES[state])), strict=True):
             kinds.setdefault(thread, [[] for _ in WORKING])[place].append(Piece(start, end, doing))
     return {thread: proven(pieces) for thread, pieces in kinds.items()}
-
-
-def _main(context: Context) -> int | None:
-    """The main thread of a program that was compiled ahead of time, which lists no threads; its id is the process's on
-    Linux, and no thread's elsewhere."""
-    return context.info.process_id if context.info.native_aot else None
 
 
 REPORT: Final = ReportDeclaration(

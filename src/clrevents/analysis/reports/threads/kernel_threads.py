@@ -1,12 +1,11 @@
 """What the operating system tells of threads: lives in pieces by the kernel's switches, or lives with what it counted.
 
-Between two times off its processor a thread ran. Its life is from its first to its last event; what lies in it before
-the first switch or after the last one is unknown. Why the kernel saw a futex, the runtime's events may say; they take
-nothing from times on a processor. Where the two say different things of the same time, notes say how much.
+Between two times off its processor a thread ran; what lies before the first switch or after the last one is unknown.
+Why the kernel saw a futex, the runtime's events may say; they take nothing from times on a processor.
 
 Where it only counted, a thread has a processor or is ready in each window for as long as that says, and waits for the
-rest. Samples and events tell what it did then; where inside of a window it had the processor, nothing tells. Time on a
-processor is taken from managed code first, then native code, then the rest; within these, in their order.
+rest; samples and events tell what it did then, but not where in a window it had the processor. That time is taken from
+managed code first, then native code, then the rest; within these, in their order.
 """
 
 from __future__ import annotations

@@ -219,15 +219,6 @@ def creations(events: Mapping[str, Gathered], headers: Iterable[int]) -> list[Cr
     return sorted(threads, key=lambda one: one.time)
 
 
-def terminations(events: Mapping[str, Gathered]) -> dict[int, list[int]]:
-    """When threads ended, by the runtime's pointer."""
-    rows = events[TERMINATED]
-    ends: dict[int, list[int]] = {}
-    for time, managed in zip(ints(rows, "time_ns"), ints(rows, "ManagedThreadID"), strict=True):
-        ends.setdefault(managed, []).append(time)
-    return ends
-
-
 _BEFORE = -1
 """The place of a step that was in an earlier chunk."""
 

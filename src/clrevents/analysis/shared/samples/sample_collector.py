@@ -30,7 +30,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     time_of,
 )
 from clrevents.analysis.framework.vocabulary.report_table import column, row
-from clrevents.analysis.gathering.groups import Gathered, Ints
+from clrevents.analysis.gathering.groups import Gathered, Ints, nearest_rank
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.processor.counted_events import counted_window
 from clrevents.analysis.shared.samples.leaf_states import UNTOLD
@@ -429,8 +429,7 @@ def _period(weighed: WeighedColumns) -> int | None:
     """The median time between two samples of a thread; of an even number, the lower one in the middle."""
     if weighed.gap is None:
         return None
-    known = np.sort(weighed.gap[weighed.gap >= 0])
-    return int(known[(len(known) - 1) // 2]) if len(known) else None
+    return nearest_rank(np.sort(weighed.gap[weighed.gap >= 0]), 50)
 
 
 def _occurs(event: tuple[str, str] | None, context: Context) -> bool:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.gathering.groups import Gathered, Ints, changes, length_before
+from clrevents.analysis.gathering.groups import Gathered, Ints, changes, length_before, nearest_rank
 from clrevents.analysis.shared.events.event_spans import field_numbers, whole_of
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
 from clrevents.schema.registry import SAMPLE
@@ -48,8 +48,7 @@ def period_of(thread: NDArray[np.uint64] | Ints, time: Ints) -> int:
     thread, time = thread[:FIRST], time[:FIRST]
     order = np.lexsort((time, thread))
     gaps = np.diff(time[order])[thread[order][1:] == thread[order][:-1]]
-    gaps = np.sort(gaps[gaps > 0])
-    return int(gaps[(len(gaps) - 1) // 2]) if len(gaps) else 0
+    return nearest_rank(np.sort(gaps[gaps > 0]), 50) or 0
 
 
 def late_spans(stops: Ints, period_ns: int) -> tuple[Ints, Ints]:
@@ -275,18 +274,23 @@ THREAD_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 """What is kept of each event."""
 
 
+def terminations(events: Mapping[str, Gathered]) -> dict[int, list[int]]:
+    """When threads ended, by the runtime's pointer, in order of time."""
+    ends: dict[int, list[int]] = {}
+    for time, pointer in sorted(_rows(events[_TERMINATED], "time_ns", "ManagedThreadID")):
+        ends.setdefault(pointer, []).append(time)
+    return ends
+
+
 class ThreadEnds:
     """The ends of the threads of a process, by these events and runs of samples."""
 
     def __init__(self, events: Mapping[str, Gathered], runs: SampleRuns) -> None:
         self._runs = runs
-        created, terminated = events[_CREATED], events[_TERMINATED]
-        ends: dict[int, list[int]] = {}
-        for time, pointer in sorted(_rows(terminated, "time_ns", "ManagedThreadID")):
-            ends.setdefault(pointer, []).append(time)
+        ends = terminations(events)
         self._lives: dict[int, list[tuple[int, int]]] = {}
         names = ("time_ns", "ManagedThreadID", "OSThreadID", "thread_id")
-        rows = sorted(_rows(created, *names))
+        rows = sorted(_rows(events[_CREATED], *names))
         threads = whole_of((row[2] for row in rows), {*runs.thread.tolist(), *(row[3] for row in rows)})
         for (time, pointer, _, by), system in zip(rows, threads, strict=True):
             ends_of_pointer = ends.get(pointer, [])
