@@ -6,7 +6,7 @@ themselves, for notebooks and exports.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, TypeVar, Unpack
 
@@ -108,39 +108,10 @@ def snapshot_notes(snapshot: HeapSnapshot) -> Iterator[Note]:
         )
 
 
-def unnamed_types(snapshot: HeapSnapshot) -> Iterator[Note]:
-    """Objects whose type has no name."""
-    if snapshot.coverage.untyped:
-        yield Note(
-            "unnamed-types",
-            "warning",
-            f"{counted(snapshot.coverage.untyped, 'object')} of snapshot {snapshot.number} have a type whose name "
-            "was not recorded",
-            ("types.type",),
-            {"objects": snapshot.coverage.untyped},
-        )
-
-
-def no_such_snapshot(number: int, known: Iterable[int]) -> Note:
-    """A number that no snapshot has."""
-    numbers = ", ".join(map(str, known)) or "none"
-    return Note(
-        "no-such-snapshot", "warning", f"there is no snapshot {number} in this part of the trace; there are: {numbers}"
-    )
-
-
-def no_such_type(pattern: str, names: Sequence[str]) -> Note:
-    """A type that no object has."""
-    near = get_close_matches(pattern, names[:_COMPARED], 3)
-    more = f"; did you mean {' or '.join(near)}?" if near else ""
-    return Note("no-such-type", "warning", f"no object on the heap is of a type {pattern!r}{more}", ("types", "paths"))
-
-
-def rare_paths(count: int) -> Iterator[Note]:
-    """Objects whose paths are not given."""
-    if count:
-        text = f"the paths of {counted(count, 'object')} are left out because they are rare or very long"
-        yield Note("rare-paths", "info", text, ("paths",), {"objects": count})
+def _unnamed(snapshot: HeapSnapshot) -> Iterator[Note]:
+    if untyped := snapshot.coverage.untyped:
+        text = f"{counted(untyped, 'object')} of snapshot {snapshot.number} have a type whose name was not recorded"
+        yield Note("unnamed-types", "warning", text, ("types.type",), {"objects": untyped})
 
 
 R = TypeVar("R")
@@ -258,7 +229,9 @@ def heap_answer(context: Context, asked: HeapParameters, inside: Sequence[HeapSn
     numbers = [one.number for one in inside]
     for number in (asked.snapshot, asked.baseline):
         if number and number not in numbers:
-            notes.append(no_such_snapshot(number, numbers))
+            known = ", ".join(map(str, numbers)) or "none"
+            text = f"there is no snapshot {number} in this part of the trace; there are: {known}"
+            notes.append(Note("no-such-snapshot", "warning", text))
     shown = next((one for one in reversed(inside) if asked.snapshot in (0, one.number)), None)
     before = next((one for one in inside if asked.baseline in (0, one.number)), None)
     before = None if before is shown else before
@@ -279,10 +252,13 @@ def heap_answer(context: Context, asked: HeapParameters, inside: Sequence[HeapSn
     if _OBJECTS not in context.unknown:
         numbers_of["snapshots"] = int(context.begun(snapshots).sum())
     if shown is not None:
-        notes += [*snapshot_notes(shown), *unnamed_types(shown)]
+        notes += [*snapshot_notes(shown), *_unnamed(shown)]
         chosen = matching(shown.types, asked.type) if asked.type else None
         if asked.type and not chosen:
-            notes.append(no_such_type(asked.type, [type.name for type in shown.types]))
+            near = get_close_matches(asked.type, [type.name for type in shown.types[:_COMPARED]], 3)
+            text = f"no object on the heap is of a type {asked.type!r}"
+            text += f"; did you mean {' or '.join(near)}?" if near else ""
+            notes.append(Note("no-such-type", "warning", text, ("types", "paths")))
         tables["types"] = table_of(TypeOnHeap, type_rows(shown, name, chosen), shown)
         tables["roots"] = table_of(RootGroup, root_rows(shown, name), shown)
         kept_by: tuple[str, ...] = ()
@@ -290,7 +266,10 @@ def heap_answer(context: Context, asked: HeapParameters, inside: Sequence[HeapSn
             tables["dominators"] = table_of(DominatorLine, dominator_rows(shown, name), shown)
             paths = _paths(shown, chosen, tables["types"], name)
             tables["paths"] = table_of(RootPath, paths.rows, shown)
-            notes += rare_paths(paths.left_out)
+            if paths.left_out:
+                left_out = counted(paths.left_out, "object")
+                text = f"the paths of {left_out} are left out because they are rare or very long"
+                notes.append(Note("rare-paths", "info", text, ("paths",), {"objects": paths.left_out}))
             if chosen:
                 kept_by = paths.texts(_TOLD)
         if before is not None:

@@ -172,9 +172,7 @@ class LocksCollector(Collector[LocksReport]):
         contentions = ContentionSpans.of(
             events[CONTENDED], events[ENTERED], context, ThreadEnds(events, runs), LockOwners.of(events, context.info)
         )
-        tables = LockTables(
-            context, contentions, runs, self._switches.finish(context), self._asked.raw, self._asked.my_code
-        )
+        tables = LockTables(context, contentions, runs, self._switches.finish(context), self._asked)
         convoys = tables.convoys()
         locks = tables.locks()
         deadlocks = tables.deadlocks()

@@ -18,6 +18,7 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.model.declaration import StackParameters
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column, row
@@ -494,13 +495,7 @@ class LockTables:
     """All tables of one process."""
 
     def __init__(
-        self,
-        context: Context,
-        contentions: ContentionSpans,
-        runs: SampleRuns,
-        away: Switches,
-        raw: bool,
-        my_code: bool,
+        self, context: Context, contentions: ContentionSpans, runs: SampleRuns, away: Switches, asked: StackParameters
     ) -> None:
         self._context = context
         self._away = away
@@ -517,8 +512,8 @@ class LockTables:
             np.concatenate((self.stacks, runs.stack_id)),
             np.concatenate((starts, runs.first)),
             np.concatenate((spans.thread, runs.thread)),
-            raw,
-            my_code,
+            asked.raw,
+            asked.my_code,
         )
         self._numbers = lock_numbers(contentions)
         self._holder_runs = HeldRuns(contentions, runs, self.run_low, self.run_high)

@@ -763,15 +763,73 @@ class SampleReader:
         awaits: AsyncStacks | None = None,
         owner: int | None = None,
     ) -> Samples:
-        """The samples with names, as `name_samples` gives them, and what was counted divided among them."""
+        """The samples with names, with the runtime's work, and with what was counted divided among them. `names` are
+        those of threads.
+
+        A stack is named as of its event's own time, also where a window cuts that time; if `apart`, only by code of its
+        event's process. With `awaits`, stacks of async methods continue with what awaits these.
+        """
         counts = None if read.profiled is None else self.counts
-        weighed = read.weighed
+        weighed, running_told = read.weighed, read.running_told
         if counts is not None and read.profiled is not None:
             # Division is of the whole, so that windows and threads add up.
             weighed = weigh_times(read.profiled, TimeWindow(), self._stopped(owner))
-        work = None if read.profiled is None else self._work
-        samples = name_samples(
-            read.event, weighed, methods, stacks, names, apart, artefacts, trails, read.running_told, awaits, work
+        rows = weighed.rows
+        tracks, of = _sampled_threads(rows, names)
+        processes = rows.process if apart else None
+        arrays, ids = stacks.arrays, rows.stack_id
+        if awaits is not None and not artefacts:
+            arrays, ids = awaits.joined(
+                methods, arrays, ids, rows.time, awaits.running(rows.time, rows.thread, processes), processes
+            )
+        merged = merged_stacks(methods, resolve_stacks(methods, arrays, ids, rows.time, processes))
+        timed, weight = weighed.gap is not None, weighed.weight
+        state = None if not timed or rows.field is None else sampled_states(merged, rows.field, running_told)
+        if weighed.away:
+            states, ended = away_states(merged)
+            # What a stack weighs whose thread has ended is no time off a processor.
+            weight = np.where(ended[merged.of], 0, weighed.weight)
+            state = states[merged.of].astype(np.int8)
+        # Only the runtime cuts stacks: the Linux recorder, whose traces hold many processes, unwinds them itself.
+        deep = stacks.arrays.ids[cut_stacks(np.diff(stacks.arrays.offsets))]
+        cut = np.isin(rows.stack_id, deep) & (ids == rows.stack_id) & (not apart)
+        unawaited = np.zeros(len(merged.of), dtype=np.bool_) if artefacts else _unawaited(merged)
+        merged = merged if artefacts else folded(merged)
+        if trails is not None:
+            merged = used(trails.joined(merged, rows.time, rows.thread, rows.process))
+        if read.profiled is not None:
+            inside = self._work.inside(rows.time, rows.thread.astype(np.int64))
+            merged = with_work(merged, inside)
+            if state is not None and running_told:
+                # A method that waits, or runs, is on the stack before it is compiled.
+                state = np.where((inside >= 0).any(axis=0), _NATIVE, state).astype(np.int8)
+        if rows.texts is not None and rows.field is not None:
+            merged = used(under_texts(merged, rows.field, rows.texts))
+        if weighed.unsampled is not None and weighed.unsampled.any():
+            cut &= ~weighed.unsampled
+            unawaited &= ~weighed.unsampled
+            merged = _with_unsampled(merged, weighed.unsampled)
+        lacking = any(frame.reason in NAMELESS for frame in merged.frames)
+        samples = Samples(
+            event=read.event,
+            unit=weighed.unit,
+            timed=timed,
+            time_ns=weighed.shown,
+            thread=of,
+            weight=weight,
+            stack=merged.of,
+            offsets=merged.offsets,
+            values=merged.values.astype(np.int64),
+            threads=tracks,
+            frames=merged.frames,
+            external=weighed.external if running_told else None,
+            advice=methods.advice if lacking else None,
+            running_told=running_told,
+            state=state,
+            off_processor=weighed.away,
+            cut=cut if cut.any() else None,
+            unawaited=unawaited if unawaited.any() else None,
+            address=None if state is None or weighed.away else _innermost(stacks, rows.stack_id),
         )
         return samples if counts is None else samples.with_counts(counts).within(window, threads)
 
@@ -788,83 +846,6 @@ def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
             key = columns.stream.kinds.all[index].key
             event_counts[key.provider, key.name] += count
     return dict(sorted(event_counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def name_samples(
-    event: str,
-    weighed: WeighedColumns,
-    methods: Methods,
-    stacks: AddressStacks,
-    names: Mapping[int, str],
-    apart: bool,
-    artefacts: bool = False,
-    trails: TaskTrails | None = None,
-    running_told: bool = True,
-    awaits: AsyncStacks | None = None,
-    work: RuntimeWork | None = None,
-) -> Samples:
-    """Weighed events with their stacks, as names, and with the runtime's `work`. `names` are those of threads.
-
-    A stack is named as of its event's own time, also where a window cuts that time; if `apart`, only by code of its
-    event's process. With `awaits`, stacks of async methods continue with what awaits these.
-    """
-    rows = weighed.rows
-    threads, of = _sampled_threads(rows, names)
-    processes = rows.process if apart else None
-    arrays, ids = stacks.arrays, rows.stack_id
-    if awaits is not None and not artefacts:
-        arrays, ids = awaits.joined(
-            methods, arrays, ids, rows.time, awaits.running(rows.time, rows.thread, processes), processes
-        )
-    merged = merged_stacks(methods, resolve_stacks(methods, arrays, ids, rows.time, processes))
-    timed, weight = weighed.gap is not None, weighed.weight
-    state = None if not timed or rows.field is None else sampled_states(merged, rows.field, running_told)
-    if weighed.away:
-        states, ended = away_states(merged)
-        # What a stack weighs whose thread has ended is no time off a processor.
-        weight = np.where(ended[merged.of], 0, weighed.weight)
-        state = states[merged.of].astype(np.int8)
-    # Only the runtime cuts stacks: the Linux recorder, whose traces hold many processes, unwinds them itself.
-    deep = stacks.arrays.ids[cut_stacks(np.diff(stacks.arrays.offsets))]
-    cut = np.isin(rows.stack_id, deep) & (ids == rows.stack_id) & (not apart)
-    unawaited = np.zeros(len(merged.of), dtype=np.bool_) if artefacts else _unawaited(merged)
-    merged = merged if artefacts else folded(merged)
-    if trails is not None:
-        merged = used(trails.joined(merged, rows.time, rows.thread, rows.process))
-    if work is not None:
-        inside = work.inside(rows.time, rows.thread.astype(np.int64))
-        merged = with_work(merged, inside)
-        if state is not None and running_told:
-            # A method that waits, or runs, is on the stack before it is compiled.
-            state = np.where((inside >= 0).any(axis=0), _NATIVE, state).astype(np.int8)
-    if rows.texts is not None and rows.field is not None:
-        merged = used(under_texts(merged, rows.field, rows.texts))
-    if weighed.unsampled is not None and weighed.unsampled.any():
-        cut &= ~weighed.unsampled
-        unawaited &= ~weighed.unsampled
-        merged = _with_unsampled(merged, weighed.unsampled)
-    lacking = any(frame.reason in NAMELESS for frame in merged.frames)
-    return Samples(
-        event=event,
-        unit=weighed.unit,
-        timed=timed,
-        time_ns=weighed.shown,
-        thread=of,
-        weight=weight,
-        stack=merged.of,
-        offsets=merged.offsets,
-        values=merged.values.astype(np.int64),
-        threads=threads,
-        frames=merged.frames,
-        external=weighed.external if running_told else None,
-        advice=methods.advice if lacking else None,
-        running_told=running_told,
-        state=state,
-        off_processor=weighed.away,
-        cut=cut if cut.any() else None,
-        unawaited=unawaited if unawaited.any() else None,
-        address=None if state is None or weighed.away else _innermost(stacks, rows.stack_id),
-    )
 
 
 def _innermost(stacks: AddressStacks, ids: Ints) -> NDArray[np.uint64]:
