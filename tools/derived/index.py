@@ -77,16 +77,15 @@ def _reports() -> str:
         '"""Made by tools/make.py: what lists of reports and `info` say of each, so that they load none."""',
         "",
         "NEED = tuple[str, tuple[str, ...], int, int, str, bool, int | None, str]",
-        "REPORTS: dict[str, tuple[str, str, tuple[NEED, ...]]] = {",
+        "REPORTS: dict[str, tuple[str, str, *tuple[NEED, ...]]] = {",
     ]
     for name in report_names():
         declared = find_report(name)
-        lines += [f"    {name!r}: (", f"        {first_line(name)!r},", f"        {declared.question!r},", "        ("]
+        lines += [f"    {name!r}: (", f"        {first_line(name)!r},", f"        {declared.question!r},"]
         # Flags of keywords as numbers: they need no class.
         needs = (
             tuple(value.value if isinstance(value, Enum) else value for value in attrs.astuple(need, recurse=False))
             for need in declared.needs
         )
-        lines += [f"            {need!r}," for need in needs]
-        lines += ["        ),", "    ),"]
+        lines += [*(f"        {need!r}," for need in needs), "    ),"]
     return "\n".join([*lines, "}", ""])

@@ -37,7 +37,7 @@ class Answerable:
 def asked_and_needed(name: str) -> tuple[str, tuple[Need, ...]]:
     """The question of a report and what it needs."""
     if name in REPORTS:
-        _, question, needs = REPORTS[name]
+        _, question, *needs = REPORTS[name]
         return question, tuple(Need(*need) for need in needs)
     declared = importlib.import_module(f"{ROOM}.{name}").REPORT
     return declared.question, declared.needs
