@@ -13,6 +13,7 @@ import numpy as np
 
 from clrevents._util.words import share_text, size_text
 from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.gathering.groups import heaviest
 from clrevents.analysis.gathering.merged_stacks import NO_STACK
 
 _LEAST: Final = 20_000_000
@@ -65,12 +66,8 @@ def _of_types(
 def site_of(case: Case, type_name: str | None) -> str | None:
     """The method that allocates most of a type."""
     rows = case.rows("alloc", "type_stacks")
-    methods, bytes_ = rows.column("method").tolist(), rows.column("bytes").tolist()
-    weights: dict[str, int] = {}
-    for row, name in enumerate(rows.column("type").tolist()):
-        if name == type_name:
-            weights[methods[row]] = weights.get(methods[row], 0) + (bytes_[row] or 0)
-    return max(weights, key=lambda name: weights[name]) if weights else None
+    columns = (rows.column(name).tolist() for name in ("type", "method", "bytes"))
+    return heaviest((method, size or 0) for kind, method, size in zip(*columns, strict=True) if kind == type_name)
 
 
 def _boxing(case: Case, limit: float) -> Verdict:

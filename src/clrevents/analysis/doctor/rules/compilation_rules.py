@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Final
 
 import numpy as np
 
 from clrevents._util.words import counted, duration_text, share_text
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Remedy, Rule, Threshold, Unknown, Verdict
+from clrevents.analysis.gathering.groups import heaviest
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.shared.samples.leaf_states import WAITING
 
@@ -58,12 +58,8 @@ def _startup(case: Case, limit: float) -> Verdict:
     title = f"{total.side}{share_text(share)} of the first {duration_text(length)} were spent compiling"
     if share < limit or total.value < 200_000_000:
         return Clear(title, (total,), ns=max(limit * length, 200_000_000) - total.value)
-    by_module: dict[str, int] = {}
-    for name, took in zip(
-        rows.column("module").take(np.array(places)).tolist(), rows.numbers("compile_ns")[places], strict=True
-    ):
-        by_module[name or ""] = by_module.get(name or "", 0) + int(took)
-    culprit = max(by_module, key=lambda name: by_module[name]) or None
+    modules = (name or "" for name in rows.column("module").take(np.array(places)).tolist())
+    culprit = heaviest(zip(modules, rows.numbers("compile_ns")[places].tolist(), strict=True)) or None
     title += f": {counted(len(places), 'compilation')}, {total.text}"
     threads = case.rows("jit", "threads")
     foreground = threads.numbers("background") < threads.numbers("compilations")
@@ -101,11 +97,12 @@ def _churn(case: Case, limit: float) -> Verdict:
 def _maker(case: Case) -> str | None:
     """The program's method that allocates most of what code is made with; dynamic methods have no caller."""
     rows = case.rows("alloc", "type_stacks")
-    makers: Counter[str] = Counter()
-    for kind, method, size in zip(*(rows.column(n).tolist() for n in ("type", "method", "bytes")), strict=True):
-        if kind and kind.startswith(MAKING) and is_own_name(method):
-            makers[method] += size or 0
-    return max(makers, key=lambda name: makers[name]) if makers else None
+    columns = (rows.column(name).tolist() for name in ("type", "method", "bytes"))
+    return heaviest(
+        (method, size or 0)
+        for kind, method, size in zip(*columns, strict=True)
+        if kind and kind.startswith(MAKING) and is_own_name(method)
+    )
 
 
 def _dynamic(case: Case) -> bool:

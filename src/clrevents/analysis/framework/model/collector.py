@@ -11,13 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from operator import mul
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.value_classes import frozen
+from clrevents._util.value_classes import define, frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, CellRanges
 from clrevents.analysis.framework.model.needs import (
@@ -89,17 +89,30 @@ class ReportChunk:
         return sum(map(len, self.events.values()))
 
 
-class LateNaming(Protocol):
-    """What a context asks after the last event was read: names of code and stacks."""
+@define(eq=False, slots=False)
+class ReadingNames:
+    """What a context asks after the last event was read: names of code and stacks, each found when it is asked for."""
 
-    @property
-    def methods(self) -> Methods: ...
-    @property
-    def modules(self) -> Modules: ...
-    @property
-    def stacks(self) -> AddressStacks: ...
-    @property
-    def awaits(self) -> AsyncStacks | None: ...
+    find_methods: Callable[[], Methods]
+    find_modules: Callable[[], Modules]
+    find_stacks: Callable[[], AddressStacks]
+    find_awaits: Callable[[], AsyncStacks | None]
+
+    @cached_property
+    def methods(self) -> Methods:
+        return self.find_methods()
+
+    @cached_property
+    def modules(self) -> Modules:
+        return self.find_modules()
+
+    @cached_property
+    def stacks(self) -> AddressStacks:
+        return self.find_stacks()
+
+    @cached_property
+    def awaits(self) -> AsyncStacks | None:
+        return self.find_awaits()
 
 
 @frozen(eq=False, slots=False)
@@ -119,7 +132,7 @@ class Context:
     nothing: Callable[[str], Gathered]
     """The columns of a selector's event, without a row; only header columns if neither the registry nor the trace knows
     it."""
-    names: LateNaming
+    names: ReadingNames
     thread_names: Mapping[int, str]
     unfit: Mapping[str, int]
     """How many events that the report asks for could not be used, by `Provider/Event`: they are described otherwise, or

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from clrevents._util.value_classes import define
 from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.collector import ReadingNames
 from clrevents.analysis.framework.model.declaration import AnyReport, ReportDeclaration, WindowOptions, parameters_of
 from clrevents.analysis.framework.model.needs import (
     stack_holes,
@@ -44,9 +43,7 @@ from clrevents.trace import (
 )
 
 if TYPE_CHECKING:
-    from clrevents.symbols.async_stacks import AsyncStacks
-    from clrevents.symbols.methods import Methods
-    from clrevents.symbols.modules import Modules
+    pass
 
 
 _ROWS: Final = 1 << 16
@@ -103,7 +100,15 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
                     reading.take(chunk, ended, trace.info, window)
     except TraceError as broken:
         error = broken
-    answers = reading.finish(_known(trace, _TraceNames(trace, stacks)), window, holes.rest())
+
+    def addresses() -> AddressStacks:
+        found = AddressStacks.of(stacks)
+        # Not both: stacks may be a third of a trace.
+        stacks.clear()
+        return found
+
+    names = ReadingNames(lambda: trace.methods, lambda: modules_of(trace), addresses, lambda: passes.async_stacks)
+    answers = reading.finish(_known(trace, names), window, holes.rest())
     if error is not None:
         error.report = answers
         raise error
@@ -128,34 +133,7 @@ def damaged_places(read: Any) -> int:
     return 0 if read.missing else read.problems.severities["damage"]
 
 
-@define(eq=False, slots=False)
-class _TraceNames:
-    """Names of code and stacks, on demand."""
-
-    trace: Trace
-    parts: list[Any]
-
-    @property
-    def methods(self) -> Methods:
-        return self.trace.methods
-
-    @cached_property
-    def modules(self) -> Modules:
-        return modules_of(self.trace)
-
-    @cached_property
-    def stacks(self) -> AddressStacks:
-        stacks = AddressStacks.of(self.parts)
-        # Not both: stacks may be a third of a trace.
-        self.parts.clear()
-        return stacks
-
-    @property
-    def awaits(self) -> AsyncStacks | None:
-        return passes_of(self.trace).async_stacks
-
-
-def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
+def _known(trace: Trace, names: ReadingNames) -> ReadingEnd:
     scan = passes_of(trace).scan(raising=False)
     return ReadingEnd(
         trace.info,

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from clrevents._util.notebook_views import Summary
-from clrevents._util.value_classes import define
 from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.collector import ReadingNames
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds, holes_of, stack_holes
 from clrevents.analysis.framework.run.asking import asked_by_name, check_options, damaged_places
 from clrevents.analysis.framework.run.report_reading import Asked, HoleQueue, ReadingEnd, ReportReading
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.gathering.groups import Gathered, near_ns
-from clrevents.table.read import AddressStacks, stacks_of_bytes
+from clrevents.table.read import stacks_of_bytes
 from clrevents.trace import (
     Batch,
     DecodedRows,
@@ -34,9 +34,7 @@ from clrevents.trace import (
 )
 
 if TYPE_CHECKING:
-    from clrevents.symbols.async_stacks import AsyncStacks
     from clrevents.symbols.methods import Methods
-    from clrevents.symbols.modules import Modules
 
 
 class ReportFeed(Summary):
@@ -108,7 +106,13 @@ class ReportFeed(Summary):
             KindsOfProcesses.of(occurred) if several else KindsOfProcesses(SeenKinds.of((k for _, k in occurred), info))
         )
         holes = holes_of(stream.losses, stream.destroyed, stream.lost, stream.missing)
-        names = _StreamNames(decoder, self._stacks, info.pointer_size)
+        # Of a stream, nothing is known of what a thread has not written yet.
+        names: ReadingNames = ReadingNames(
+            lambda: _methods(decoder),
+            lambda: names.methods.modules,
+            lambda: stacks_of_bytes(self._stacks, info.pointer_size),
+            lambda: None,
+        )
         rows = stream.threads.all
         threads = {row.thread_id: row.name for row in rows if row.name and row.thread_id is not None}
         known = reading.known_ns
@@ -159,35 +163,14 @@ class ReportFeed(Summary):
         return Gathered.empty(*self._tables.nothing(selector, self._kinds))
 
 
-@define(eq=False, slots=False)
-class _StreamNames:
-    """Names of code and stacks, as far as a decoder knows them."""
+def _methods(decoder: Decoder) -> Methods:
+    """The code that a decoder knows; none if it was not to."""
+    try:
+        return decoder.methods
+    except ValueError:
+        from clrevents.symbols.methods import no_methods
 
-    decoder: Decoder
-    stack_bytes: dict[int, bytes]
-    pointer_size: int
-
-    @cached_property
-    def methods(self) -> Methods:
-        try:
-            return self.decoder.methods
-        except ValueError:
-            from clrevents.symbols.methods import no_methods
-
-            return no_methods()
-
-    @property
-    def modules(self) -> Modules:
-        return self.methods.modules
-
-    @cached_property
-    def stacks(self) -> AddressStacks:
-        return stacks_of_bytes(self.stack_bytes, self.pointer_size)
-
-    @property
-    def awaits(self) -> AsyncStacks | None:
-        """Of a stream, nothing is known of what a thread has not written yet."""
-        return None
+        return no_methods()
 
 
 def feed_reports(*names: str, **window: Unpack[WindowOptions]) -> ReportFeed:

@@ -20,7 +20,7 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk
+from clrevents.analysis.framework.model.collector import Collector, Context, ReadingNames, ReportChunk
 from clrevents.analysis.framework.model.declaration import AnyReport
 from clrevents.analysis.framework.model.needs import Hole, KindsOfProcesses, SeenKind, SeenKinds, Troubles
 from clrevents.analysis.framework.vocabulary.answer_values import (
@@ -244,7 +244,7 @@ class ReadingEnd:
     complete: bool
     known_ns: int
     """Until when the events of all threads are there; FOREVER if no end is missing."""
-    names: LateNaming
+    names: ReadingNames
     thread_names: Mapping[int, str]
     stopped_ns: Callable[[], int]
     """When tracing stopped: called only where it matters."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Final, Protocol, Self, TypeVar
+from typing import Any, Final, Protocol, Self
 
 import attrs
 import numpy as np
@@ -341,19 +341,7 @@ def blocking(begins: Gathered) -> Gathered:
     return begins.only(np.flatnonzero(field_numbers(begins, "Behavior") == SYNCHRONOUS))
 
 
-class WaitSums(Protocol):
-    """A row that sums up waits."""
-
-    @property
-    def waited_ns(self) -> int | None: ...
-    @property
-    def count(self) -> int | None: ...
-
-
-W = TypeVar("W", bound=WaitSums)
-
-
-def longest_first(rows: Iterable[W]) -> list[W]:
+def longest_first(rows: Iterable[Any]) -> list[Any]:
     """Rows of sums, those that waited longest first."""
     return sorted(rows, key=lambda row: (-(row.waited_ns or 0), -(row.count or 0)))
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.model.collector import Context, LateNaming
+from clrevents.analysis.framework.model.collector import Context, ReadingNames
 from clrevents.analysis.gathering.groups import Array, Interned, Ints
 from clrevents.analysis.gathering.merged_stacks import (
     NATIVE_CALL,
@@ -321,7 +321,7 @@ TRACING: Final = ("System.Diagnostics.Tracing.", "System.Threading.Tasks.TplEven
 """How those begin that write events."""
 
 
-_OF_READING: Final[WeakKeyDictionary[LateNaming, dict[Hashable, BlockingMethods]]] = WeakKeyDictionary()
+_OF_READING: Final[WeakKeyDictionary[ReadingNames, dict[Hashable, BlockingMethods]]] = WeakKeyDictionary()
 
 
 class BlockingMethods:
