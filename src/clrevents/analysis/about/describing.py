@@ -26,7 +26,7 @@ from clrevents.analysis.about.checking import (
 )
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.recording.recorded import KIND_WORDS, recorded, recording_kind
-from clrevents.analysis.framework.run.answerable import answerable
+from clrevents.analysis.framework.run.answerable import AboutReport, answerable
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, column, row
@@ -96,17 +96,6 @@ class AboutKeyword:
     proved: cells.Flag = column("Some events have only this keyword, so it was on.")
     level: cells.Ordinal | None = column("The highest level of those events; null if not proved.")
     events: cells.Count = column("The number of events with it.")
-
-
-@row
-class AboutReport:
-    """What a report can answer."""
-
-    report: cells.Word = column("Its name.", importance=0)
-    coverage: cells.Word = column("`full`, `partial` or `none`.", importance=0)
-    missing: tuple[cells.PrivateText, ...] = column("What was not recorded.")
-    question: cells.Word = column("What it answers.", importance=3)
-    record: cells.CodeText = column("The providers that record everything it needs.", hidden=True)
 
 
 @row
@@ -294,7 +283,7 @@ def about(trace: Trace, *, every: bool = True, raising: bool = True) -> TraceAbo
     common = {**common_parts(trace, TraceAbout.name, QUESTION, trust), "facts": facts, "metrics": metrics}
     return TraceAbout(
         **common,
-        reports=ReportTable.of(AboutReport, [AboutReport(**attrs.asdict(one)) for one in answerable(trace)]),
+        reports=ReportTable.of(AboutReport, answerable(trace)),
         kinds=ReportTable.of(
             AboutKind,
             [

@@ -11,8 +11,6 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-import attrs
-
 from clrevents._util.outputs import refuse_replacing, whole_file
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
@@ -255,4 +253,6 @@ def page_missing(trace: Trace) -> dict[str, object]:
     lacking = [one for one in answerable(trace) if one.missing]
     needs = [need for one in lacking for need in find_report(one.report).needs]
     needs = recordable(needs, trace.info.native_aot)
-    return {"rows": [attrs.asdict(one) for one in lacking], "record": record_needs(needs) if needs else ""}
+    columns = ("report", "question", "coverage", "missing", "record")
+    rows = [{name: getattr(one, name) for name in columns} for one in lacking]
+    return {"rows": rows, "record": record_needs(needs) if needs else ""}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 from functools import cache
 
-from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.needs import (
     Need,
     SeenKinds,
@@ -19,19 +18,20 @@ from clrevents.analysis.framework.model.needs import (
 )
 from clrevents.analysis.framework.run._report_index import REPORTS
 from clrevents.analysis.framework.run.listing import ROOM, report_names
-from clrevents.analysis.framework.vocabulary.answer_values import Coverage
+from clrevents.analysis.framework.vocabulary import cells
+from clrevents.analysis.framework.vocabulary.report_table import column, row
 from clrevents.trace import Trace
 
 
-@frozen
-class Answerable:
-    """One report on one trace: `missing` is what was not recorded, `record` what to record to get everything."""
+@row
+class AboutReport:
+    """What a report can answer."""
 
-    report: str
-    question: str
-    coverage: Coverage
-    missing: tuple[str, ...]
-    record: str
+    report: cells.Word = column("Its name.", importance=0)
+    coverage: cells.Word = column("`full`, `partial` or `none`.", importance=0)
+    missing: tuple[cells.PrivateText, ...] = column("What was not recorded.")
+    question: cells.Word = column("What it answers.", importance=3)
+    record: cells.CodeText = column("The providers that record everything it needs.", hidden=True)
 
 
 def asked_and_needed(name: str) -> tuple[str, tuple[Need, ...]]:
@@ -49,16 +49,18 @@ def needs_of(name: str) -> tuple[Need, ...]:
     return asked_and_needed(name)[1]
 
 
-def answerable(trace: Trace) -> tuple[Answerable, ...]:
+def answerable(trace: Trace) -> list[AboutReport]:
     """Every report of the registry, by name."""
     kinds = SeenKinds.in_trace(trace)
     reports = []
     for name in report_names():
         question, needs = asked_and_needed(name)
-        missing = tuple(need for note in missing_notes(needs, kinds) for need in note.touches)
-        reports.append(
-            Answerable(
-                name, question, coverage(needs, kinds), missing, record_needs(recordable(needs, kinds.native_aot))
-            )
+        about = AboutReport(
+            report=name,
+            coverage=coverage(needs, kinds),
+            missing=tuple(need for note in missing_notes(needs, kinds) for need in note.touches),
+            question=question,
+            record=record_needs(recordable(needs, kinds.native_aot)),
         )
-    return tuple(reports)
+        reports.append(about)
+    return reports
