@@ -29,16 +29,8 @@ from clrevents.decode.stacks import StackArrays, join
 from clrevents.schema.layout import Layout
 from clrevents.schema.registry import Registry
 from clrevents.schema.self_described import SELF_DESCRIBED
-from clrevents.table.event_schema import (
-    TableField,
-    assemble,
-    further_fields,
-    header_fields,
-    holds,
-    known_fields,
-    payload_fields,
-    shown_fields,
-)
+from clrevents.table import event_schema
+from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table
 
 _ADDRESSES = ColumnType("list", (ColumnType("uint64"),))
@@ -164,7 +156,7 @@ class Wanted:
 
     def choose(self, payload: Sequence[TableField], event: str) -> tuple[TableField, ...]:
         """The table's fields. Raises KeyError for a column that the event does not have."""
-        fields = (*header_fields(self.headers), *payload)
+        fields = (*event_schema.header_fields(self.headers), *payload)
         if self.columns is None:
             return fields
         known = {field.name: field for field in fields}
@@ -205,9 +197,9 @@ def event_fields(
             if layout not in registered:
                 described.append(layout)
                 break
-    if known and (fields := known_fields(event, layouts, optional)):
-        return (*fields, *further_fields(fields, described))
-    return payload_fields([*layouts, *described], optional=optional or bool(described))
+    if known and (fields := event_schema.known_fields(event, layouts, optional)):
+        return (*fields, *event_schema.further_fields(fields, described))
+    return event_schema.payload_fields([*layouts, *described], optional=optional or bool(described))
 
 
 def read_table(columns: ColumnPass, chunks: Sequence[Chunk], registry: Registry, wanted: Wanted) -> Table:
@@ -221,18 +213,18 @@ def read_table(columns: ColumnPass, chunks: Sequence[Chunk], registry: Registry,
     fields = wanted.choose(event_fields(registry, event, kinds, columns.decoder, wanted.known), event[1])
     parts = []
     for chunk in chunks:
-        payloads = [part for part in chunk.payloads if not wanted.known or holds(fields, part)]
+        payloads = [part for part in chunk.payloads if not wanted.known or event_schema.holds(fields, part)]
         part = part_of(fields, chunk, payloads, wanted.enum_names)
         parts += [] if part is None else [part]
     metadata = facts(event, registry, kinds, stream.lost, stream.problems.total)
-    return Table(shown_fields(fields, wanted.enum_names), tuple(parts), metadata)
+    return Table(event_schema.shown_fields(fields, wanted.enum_names), tuple(parts), metadata)
 
 
 def stream_table(
     chunks: Iterable[Chunk], fields: tuple[TableField, ...], wanted: Wanted, metadata: dict[str, str]
 ) -> Iterator[Table]:
     """One table per chunk, all with the same columns; a single table without rows if there is no event."""
-    shown = shown_fields(fields, wanted.enum_names)
+    shown = event_schema.shown_fields(fields, wanted.enum_names)
     empty = True
     for chunk in chunks:
         part = part_of(fields, chunk, chunk.payloads, wanted.enum_names)
@@ -269,24 +261,24 @@ def table_chunks(
 
     The first chunk is empty, so that the columns are known before any event.
     """
-    yield TableChunk({}, Table(header_fields(headers)), join(()), {})
+    yield TableChunk({}, Table(event_schema.header_fields(headers)), join(()), {})
     for chunk in chunks:
         payloads: dict[EventName, list[KindColumns]] = {}
         for columns in chunk.payloads:
             event = (columns.kind.key.provider, columns.kind.key.name)
-            if not wanted.known or holds(fields(event), columns):
+            if not wanted.known or event_schema.holds(fields(event), columns):
                 payloads.setdefault(event, []).append(columns)
         tables, places = {}, {}
         for event, payload in payloads.items():
             part = part_of(fields(event), chunk, payload, wanted.enum_names)
             if part is not None:
-                tables[event] = Table(shown_fields(fields(event), wanted.enum_names), (part,), {})
+                tables[event] = Table(event_schema.shown_fields(fields(event), wanted.enum_names), (part,), {})
                 rows = end_to_end([columns.rows for columns in payload])
                 # Rows of one kind are in order.
                 places[event] = rows if len(payload) == 1 else np.sort(rows)
         yield TableChunk(
             tables,
-            Table(header_fields(headers), (tuple(chunk.headers[n] for n in headers),)),
+            Table(event_schema.header_fields(headers), (tuple(chunk.headers[n] for n in headers),)),
             chunk.stacks,
             places,
             _left_out(chunk, kinds(), places) if wanted.known else {},
@@ -309,7 +301,7 @@ def _left_out(
 def header_table(chunks: Iterable[Chunk], columns: tuple[str, ...]) -> Table:
     """Header columns of all events."""
     parts = tuple(tuple(chunk.headers[name] for name in columns) for chunk in chunks)
-    return Table(header_fields(columns), parts, {})
+    return Table(event_schema.header_fields(columns), parts, {})
 
 
 def header_names(columns: Sequence[str] | None) -> tuple[str, ...]:
@@ -338,5 +330,5 @@ def part_of(
     fields: Sequence[TableField], chunk: Chunk, payloads: Sequence[KindColumns], enum_names: bool
 ) -> tuple[Column, ...] | None:
     """A table's rows in one chunk, or None without rows."""
-    columns = assemble(fields, chunk, payloads, enum_names)
+    columns = event_schema.assemble(fields, chunk, payloads, enum_names)
     return tuple(columns) if columns and len(columns[0]) else None

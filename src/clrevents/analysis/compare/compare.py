@@ -18,23 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.words import counted
+from clrevents.analysis.compare import change as row_family
 from clrevents.analysis.compare.block_statistics import Floats, TimeBlocks
-from clrevents.analysis.compare.change import (
-    BY_STATE,
-    CALLEES,
-    CALLERS,
-    COUNTERS,
-    EXCLUSIVE,
-    HEAP_PATHS,
-    HEAP_TYPES,
-    INCLUSIVE,
-    MODULES,
-    MODULES_INCLUSIVE,
-    PROCESSOR,
-    PROCESSOR_INCLUSIVE,
-    TYPES,
-    Per,
-)
+from clrevents.analysis.compare.change import Per
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.judging import compared
 from clrevents.analysis.compare.measured import Amount, Measured, is_saved, saved_measured
@@ -81,11 +67,11 @@ def method_rows(
     if by == "method":
         of, keys = numbered([frame.raw for frame in frames])
         labels = _labels(frames)
-        families = (EXCLUSIVE, INCLUSIVE)
+        families = (row_family.EXCLUSIVE, row_family.INCLUSIVE)
     else:
         of, keys = numbered([frame.module or f"[{frame.reason or 'no module'}]" for frame in frames])
         labels = {key: key for key in keys}
-        families = (MODULES, MODULES_INCLUSIVE)
+        families = (row_family.MODULES, row_family.MODULES_INCLUSIVE)
 
     def rows(family: str, totals: Floats) -> Iterator[Amount]:
         for key, row in zip(keys, totals, strict=True):
@@ -107,7 +93,7 @@ def processor_rows(samples: Samples, blocks: TimeBlocks) -> Iterator[Amount]:
     """The same of methods in processor time; none where it was not counted."""
     if samples.counted is None:
         return
-    renamed = {EXCLUSIVE: PROCESSOR, INCLUSIVE: PROCESSOR_INCLUSIVE}
+    renamed = {row_family.EXCLUSIVE: row_family.PROCESSOR, row_family.INCLUSIVE: row_family.PROCESSOR_INCLUSIVE}
     for row in method_rows(samples.by_processor(), blocks, evidence="counted"):
         yield attrs.evolve(row, family=renamed[row.family])
 
@@ -126,7 +112,9 @@ def state_rows(samples: Samples, blocks: TimeBlocks) -> Iterator[Amount]:
     for pair, row in zip(pairs.tolist(), in_blocks, strict=True):
         key, state = keys[pair // len(STATES)], STATES[pair % len(STATES)]
         name, label = f"{_line(key)}\n{state}", f"{labels[key]} [{state}]"
-        yield Amount(BY_STATE, name, "ns", float(row.sum()), "less", evidence="sample", blocks=row, label=label)
+        yield Amount(
+            row_family.BY_STATE, name, "ns", float(row.sum()), "less", evidence="sample", blocks=row, label=label
+        )
 
 
 def path_rows(
@@ -143,7 +131,7 @@ def path_rows(
     labels = _labels(frames)
     lines = [(_line(frame.raw), _line(labels[frame.raw])) for frame in frames]
     weights, at = samples.weight.astype(np.float64), blocks.at(samples.time_ns)
-    for family, side in zip((CALLERS, CALLEES), sides, strict=True):
+    for family, side in zip((row_family.CALLERS, row_family.CALLEES), sides, strict=True):
         node = np.full(len(samples.offsets) - 1, -1, dtype=np.int64)
         node[through] = side.node
         ends = node[samples.stack]
@@ -158,7 +146,7 @@ def path_rows(
             key, label = line if above is None else (f"{above[0]}\n{line[0]}", f"{above[1]}\n{line[1]}")
             paths_of.append((key, label))
             # Of the callees the method is the same row once more.
-            if number or family == CALLERS:
+            if number or family == row_family.CALLERS:
                 row = table[place[number]] if place[number] >= 0 else None
                 value = float(sums[number])
                 yield Amount(family, key, unit, value, "less", evidence=evidence, blocks=row, label=label)
@@ -237,7 +225,9 @@ def _types(snapshot: HeapSnapshot) -> Iterator[Amount]:
     sizes = sum_by(snapshot.type, snapshot.size.astype(np.int64), len(snapshot.types))
     # By name alone, as growth is: a module may be known on one side only.
     for type, size in zip(snapshot.types, sizes.tolist(), strict=True):
-        yield Amount(HEAP_TYPES, type.raw_name or _NAMELESS, "bytes", size, "less", adds=False, label=type.name)
+        yield Amount(
+            row_family.HEAP_TYPES, type.raw_name or _NAMELESS, "bytes", size, "less", adds=False, label=type.name
+        )
 
 
 def _paths(snapshot: HeapSnapshot) -> Iterator[Amount]:
@@ -246,7 +236,9 @@ def _paths(snapshot: HeapSnapshot) -> Iterator[Amount]:
         text = " ".join(line.name.splitlines())
         paths.append(text if line.parent_row is None else f"{paths[line.parent_row]}\n{text}")
         if line.name != OTHERS:
-            yield Amount(HEAP_PATHS, paths[-1], "bytes", line.retained_bytes, "less", adds=False, label=paths[-1])
+            yield Amount(
+                row_family.HEAP_PATHS, paths[-1], "bytes", line.retained_bytes, "less", adds=False, label=paths[-1]
+            )
 
 
 _INCREASES: Final = ("rate", "counter")
@@ -274,7 +266,7 @@ def counter_rows(answer: Answer[Any], blocks: TimeBlocks) -> Iterator[Amount]:
         amounts, weights = (np.array(column) for column in ([a * w for _, a, w in total], [w for _, _, w in total]))
         over = blocks.sums(moments, weights)
         yield Amount(
-            *(COUNTERS, key, _UNITS.get(unit, unit), float(amounts.sum() / weights.sum())),
+            *(row_family.COUNTERS, key, _UNITS.get(unit, unit), float(amounts.sum() / weights.sum())),
             adds=False,
             evidence="sample",
             blocks=blocks.sums(moments, amounts),
@@ -423,12 +415,12 @@ def type_rows(
             of, names = numbered(table.column("TypeName").tolist())
             texts = [str(name or "?") for name in names]
             weights = allocated.weight.astype(np.float64)
-            yield from _grouped(TYPES, texts, of, allocated.time_ns, weights, "bytes", "sample", blocks)
+            yield from _grouped(row_family.TYPES, texts, of, allocated.time_ns, weights, "bytes", "sample", blocks)
             return
-    types = answer.table(TYPES)
+    types = answer.table(row_family.TYPES)
     for name, size in zip(types.column("type").tolist(), types.column("bytes").tolist(), strict=True):
         if size is not None:
-            yield Amount(TYPES, str(name or "?"), "bytes", size, "less", evidence="sample")
+            yield Amount(row_family.TYPES, str(name or "?"), "bytes", size, "less", evidence="sample")
 
 
 def circumstances(
@@ -539,7 +531,11 @@ def _stack_rows(collector: SampleCollector[Any], given: Any, blocks: TimeBlocks)
 
 def _whole(report: str, answer: Answer[Any], rows: Sequence[Amount]) -> Amount:
     """What the rows are parts of, in blocks if these are."""
-    name, families = ("total", (EXCLUSIVE, MODULES)) if report == "top" else ("inclusive", (CALLERS,))
+    name, families = (
+        ("total", (row_family.EXCLUSIVE, row_family.MODULES))
+        if report == "top"
+        else ("inclusive", (row_family.CALLERS,))
+    )
     parts = [row for row in rows if row.family in families and (report == "top" or "\n" not in row.name)]
     in_blocks = [row.blocks for row in parts if row.blocks is not None]
     blocks = sum(in_blocks[1:], in_blocks[0]) if in_blocks and len(in_blocks) == len(parts) else None

@@ -15,20 +15,8 @@ import attrs
 
 from clrevents._util.words import amount_text, counted, duration_text, markdown_text, safe, share_text
 from clrevents._util.words import unknown as unknown_name
-from clrevents.analysis.compare.change import (
-    CALLEES,
-    CALLERS,
-    COUNTERS,
-    EXCLUSIVE,
-    FAMILIES,
-    INCLUSIVE,
-    OF_WORK,
-    RELATIVE_FLOOR,
-    Change,
-    Per,
-    Proposal,
-    Recording,
-)
+from clrevents.analysis.compare import change as row_family
+from clrevents.analysis.compare.change import Change, Per, Proposal, Recording
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, Question
@@ -46,8 +34,8 @@ _ORDER: Final = ("regressed", "differs", "improved", "changed", "stated", "canno
 def proposals(rows: Sequence[Change]) -> tuple[Proposal, ...]:
     """What may have become of methods whose time differs beyond chance because they are gone. One for each at most,
     and none where several methods could be meant."""
-    own = [row for row in rows if row.family == EXCLUSIVE and row.alarm]
-    moved = {row.name for row in rows if row.family == INCLUSIVE and row.alarm}
+    own = [row for row in rows if row.family == row_family.EXCLUSIVE and row.alarm]
+    moved = {row.name for row in rows if row.family == row_family.INCLUSIVE and row.alarm}
     gone = [row for row in own if row.base and not row.new]
     came = [row for row in own if row.new and not row.base]
     grew = [row for row in own if row.base and (row.change or 0) > 0 and row.name not in moved]
@@ -222,7 +210,9 @@ class Comparison(Answer[ComparisonFacts]):
             if text.strip() == REGRESSED:
                 failed += [f"{one.key} is worse: {relative_text(one)}" for one in self.alarms if one.towards == "worse"]
                 aimless = [
-                    row.key for row in self.rows if row.alarm and row.family in OF_WORK and row.better == "neither"
+                    row.key
+                    for row in self.rows
+                    if row.alarm and row.family in row_family.OF_WORK and row.better == "neither"
                 ]
                 if aimless and not failed:
                     why = "by the second, less time may be the same work done less often (--per EVENT, request or none)"
@@ -293,8 +283,8 @@ def rows_of(condition: str) -> str | None:
     match = _ROWS.fullmatch(condition.strip())
     if match is None:
         return None
-    if match[1] not in FAMILIES:
-        raise ValueError(unknown_name("table", match[1], FAMILIES))
+    if match[1] not in row_family.FAMILIES:
+        raise ValueError(unknown_name("table", match[1], row_family.FAMILIES))
     return match[1]
 
 
@@ -435,9 +425,9 @@ _COUNTED: Final = ("lower", "higher")
 def _way(row: Change) -> str:
     """Which way a row went, as far as that is known."""
     grew = (row.change or 0) > 0
-    if row.family == COUNTERS:
+    if row.family == row_family.COUNTERS:
         return _COUNTED[grew]
-    if row.towards and row.family in OF_WORK and row.unit == "ns":
+    if row.towards and row.family in row_family.OF_WORK and row.unit == "ns":
         return "slower" if grew else "faster"
     return f"with {'more' if grew else 'less'} {_AMOUNTS.get(row.unit, row.unit)}"
 
@@ -495,8 +485,8 @@ def told_rows(rows: Iterable[Change]) -> list[Change]:
 
 
 def _exactly(row: Change) -> bool:
-    exact = row.family in FAMILIES and FAMILIES[row.family].exact
-    return exact and abs(row.change or 0) > RELATIVE_FLOOR * min(row.base or 0, row.new or 0)
+    exact = row.family in row_family.FAMILIES and row_family.FAMILIES[row.family].exact
+    return exact and abs(row.change or 0) > row_family.RELATIVE_FLOOR * min(row.base or 0, row.new or 0)
 
 
 def by_table(rows: Iterable[Change], limit: int | None = None) -> Iterator[tuple[str, list[Change]]]:
@@ -516,7 +506,7 @@ def by_table(rows: Iterable[Change], limit: int | None = None) -> Iterator[tuple
 
 def is_paths(family: str) -> bool:
     """Whether the rows of a table are paths of calls."""
-    return family in FAMILIES and FAMILIES[family].paths
+    return family in row_family.FAMILIES and row_family.FAMILIES[family].paths
 
 
 def _weight(change: Change) -> float:
@@ -539,7 +529,7 @@ def _as_tree(heaviest: Sequence[Change]) -> list[Change]:
 
 def row_text(change: Change) -> str:
     """A row's name on one line: a path from the method on, through its callers or its callees."""
-    arrow = " <- " if change.family == CALLERS else " -> "
+    arrow = " <- " if change.family == row_family.CALLERS else " -> "
     return change.name.replace("\n", arrow) if is_paths(change.family) else change.name
 
 
@@ -548,7 +538,7 @@ def indented(change: Change) -> str:
     if not is_paths(change.family):
         return change.name
     # The first line of callees, the method, is a row of the callers.
-    depth = change.name.count("\n") - (change.family == CALLEES)
+    depth = change.name.count("\n") - (change.family == row_family.CALLEES)
     return "  " * depth + change.name.rpartition("\n")[2]
 
 

@@ -14,15 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from clrevents._util.outputs import PARTIAL
-from clrevents.export.files.formats import (
-    GROUP_BYTES,
-    GROUP_ROWS,
-    WRITERS,
-    FileSink,
-    Format,
-    SpreadsheetWriter,
-    Writer,
-)
+from clrevents.export.files import formats
+from clrevents.export.files.formats import Format
 from clrevents.table.table import Column, Table
 
 _BUDGET: Final = 8 << 20
@@ -43,20 +36,20 @@ class TableFile:
     waiting: list[Table] = field(default_factory=list)
     waiting_rows: int = 0
     waiting_bytes: int = 0
-    writer: Writer | None = None
+    writer: formats.Writer | None = None
 
     @property
     def partial(self) -> Path:
         return self.path.with_name(self.path.name + PARTIAL)
 
-    def append(self, make: type[Writer]) -> None:
+    def append(self, make: type[formats.Writer]) -> None:
         """Write the waiting rows, after the file's header the first time."""
         writer, rest = self._open(make), self._taken()
         if len(rest):
             writer.write(rest)
             writer.sink.flush()
 
-    def finish(self, make: type[Writer]) -> None:
+    def finish(self, make: type[formats.Writer]) -> None:
         """Write the waiting rows and the end of the file."""
         self._open(make).close(self._taken())
         self.writer = None
@@ -67,10 +60,10 @@ class TableFile:
         self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
         return Table(self.like.fields, parts)
 
-    def _open(self, make: type[Writer]) -> Writer:
+    def _open(self, make: type[formats.Writer]) -> formats.Writer:
         if self.writer is None:
             self.partial.parent.mkdir(parents=True, exist_ok=True)
-            self.writer = make(FileSink(self.partial), self.like, self.metadata)
+            self.writer = make(formats.FileSink(self.partial), self.like, self.metadata)
         return self.writer
 
 
@@ -82,7 +75,7 @@ class TableFiles(AbstractContextManager["TableFiles"]):
     """
 
     def __init__(self, format: Format, budget: int = _BUDGET, *, spreadsheet: bool = False) -> None:
-        self._make = SpreadsheetWriter if spreadsheet and format == "csv" else WRITERS[format]
+        self._make = formats.SpreadsheetWriter if spreadsheet and format == "csv" else formats.WRITERS[format]
         self._budget = budget
         self._waiting = 0
         self._files: list[TableFile] = []
@@ -113,7 +106,7 @@ class TableFiles(AbstractContextManager["TableFiles"]):
         file.waiting_rows += len(table)
         file.waiting_bytes += size
         self._waiting += size
-        if file.waiting_rows >= GROUP_ROWS or file.waiting_bytes >= GROUP_BYTES:
+        if file.waiting_rows >= formats.GROUP_ROWS or file.waiting_bytes >= formats.GROUP_BYTES:
             self._flush(file)
         if self._waiting > self._budget:
             for largest in sorted(self._files, key=lambda f: -f.waiting_bytes):

@@ -23,16 +23,8 @@ from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.decode.selection import FilterOptions, Filters
 from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
+from clrevents.fleet import questions
 from clrevents.fleet.joined import TRACE, Joined, with_trace
-from clrevents.fleet.questions import (
-    UNREAD,
-    AskReport,
-    Opening,
-    TraceProblem,
-    asked,
-    empty_tables,
-    findings_of,
-)
 from clrevents.fleet.spark import worker_rows
 from clrevents.fleet.trace_batches import event_table
 from clrevents.fleet.trace_paths import bundled, file_size, is_url_pattern, trace_paths
@@ -170,7 +162,7 @@ class _Asked:
         if odd := sorted(given.keys() - set(_OPTIONS)):
             raise ValueError(f"unknown options: {', '.join(odd)}; there are {', '.join(_OPTIONS[1:])}")
         self.event, self.report, self.table = given.get("event"), given.get("report"), given.get("table")
-        own = {} if self.report is None else empty_tables(find_report(self.report).name)
+        own = {} if self.report is None else questions.empty_tables(find_report(self.report).name)
         self.problems = self.table == "problems" and self.table not in own
         asked_for = (self.event is not None) + (self.report is not None)
         self.findings = self.table == "findings" and not asked_for
@@ -189,14 +181,14 @@ class _Asked:
         errors = given.get("errors", "salvage")
         if errors not in ERROR_MODES:
             raise ValueError(f"errors must be one of {', '.join(ERROR_MODES)}, not {errors!r}")
-        self.opening = Opening(errors, Limits(), DEFAULT)
+        self.opening = questions.Opening(errors, Limits(), DEFAULT)
         self.parameters = json.loads(given.get("parameters", "{}"))
         self.filters = _filters(given)
 
     def fields(self) -> tuple[TableField, ...]:
         """The columns of what is asked for."""
         if self.problems:
-            return row_fields(TraceProblem)
+            return row_fields(questions.TraceProblem)
         if self.findings:
             fields = with_trace("", ReportTable.empty(Finding).table).fields
         else:
@@ -218,7 +210,7 @@ class _Asked:
         question = partial(worker_rows.ask_fields, selector=event, enum_names=self.enum_names)
         joined = Joined()
         for path in self.paths()[: self.sample]:
-            for table in asked(question, path, self.opening).values:
+            for table in questions.asked(question, path, self.opening).values:
                 if table is not None:
                     joined.add(path, table)
         if not joined.known:
@@ -231,7 +223,7 @@ class _Asked:
     def _report_fields(self) -> tuple[TableField, ...]:
         if self.table in worker_rows.SUMMARIES:
             return worker_rows.summary(self.table, self._report_question()).fields
-        tables = empty_tables(str(self.report))
+        tables = questions.empty_tables(str(self.report))
         if self.table is None or self.table not in tables:
             raise KeyError(f"no table {self.table!r}; there are {', '.join((*tables, *worker_rows.SUMMARIES))}")
         return with_trace("", tables[self.table]).fields
@@ -257,7 +249,7 @@ class _Asked:
         if self.findings:
             rules = tuple(self.parameters.get("rules", ()))
             rules_of(rules)
-            findings = partial(findings_of, rules=rules, window=self._window())
+            findings = partial(questions.findings_of, rules=rules, window=self._window())
             return partial(worker_rows.answer_rows, question=findings, table=None, opening=self.opening)
         if question is not None:
             return partial(worker_rows.answer_rows, question=question, table=self.table, opening=self.opening)
@@ -278,10 +270,10 @@ class _Asked:
             opening=self.opening,
         )
 
-    def _report_question(self) -> AskReport:
+    def _report_question(self) -> questions.AskReport:
         declared = find_report(str(self.report))
         kept = () if self.problems or self.table in worker_rows.SUMMARIES else (str(self.table),)
-        return AskReport(declared.name, declared.parameters(**self.parameters), self._window(), kept)
+        return questions.AskReport(declared.name, declared.parameters(**self.parameters), self._window(), kept)
 
     def _window(self) -> WindowOptions:
         if odd := self.filters.keys() - WindowOptions.__annotations__.keys():
@@ -338,11 +330,11 @@ class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
         """The record batches of its traces. A problem with one ends the job only if `errors` is not `salvage`."""
         # Spark asks for the value None if no trace is left.
         for path in partition.value or ():
-            problems: list[TraceProblem] = []
+            problems: list[questions.TraceProblem] = []
             yield from self._rows(path, self._schema, problems)
             if self._asked.opening.errors != "salvage":
                 for problem in problems:
-                    if problem.severity == UNREAD:
+                    if problem.severity == questions.UNREAD:
                         raise RuntimeError(f"{problem.trace}: {problem.message}")
 
 

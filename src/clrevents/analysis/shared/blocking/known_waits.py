@@ -29,16 +29,7 @@ from clrevents.analysis.shared.samples.leaf_states import (
     tells_running,
 )
 from clrevents.analysis.shared.samples.off_processor import AwayWord, Switches, SwitchFeed, WhyAway, why_away
-from clrevents.analysis.shared.weights.sample_runs import (
-    EXTERNAL,
-    SAMPLER_EVENTS,
-    THREAD_COLUMNS,
-    RunMaker,
-    SampleRuns,
-    ThreadEnds,
-    keep_samples,
-    stretches,
-)
+from clrevents.analysis.shared.weights import sample_runs
 
 WaitWord: TypeAlias = Literal[
     "lock", "handle", "monitor", "task", "join", "sleep", "idle",
@@ -143,7 +134,7 @@ class WaitFinder:
         locks: event_spans.ContentionSpans,
         handles: event_spans.WaitSpans,
         tasks: event_spans.WaitSpans,
-        runs: SampleRuns,
+        runs: sample_runs.SampleRuns,
         away: Switches,
         stops: ThreadStops,
         raw: bool,
@@ -340,13 +331,15 @@ class WaitFinder:
     def _waiting_runs(self) -> list[_WaitingRun]:
         """Runs of samples that show one wait, whatever the addresses in its methods are."""
         runs, count = self._runs, self._first_run
-        lows, highs = (side.tolist() for side in stretches(runs, self._context.stopped_ns if len(runs) else 0))
+        lows, highs = (
+            side.tolist() for side in sample_runs.stretches(runs, self._context.stopped_ns if len(runs) else 0)
+        )
         firsts, lasts = runs.first.tolist(), runs.last.tolist()
         types, threads, stacks = runs.type.tolist(), runs.thread.tolist(), runs.stack_id.tolist()
         kinds: dict[int, tuple[WaitWord | None, str | None]] = {}
         waiting_runs: list[_WaitingRun] = []
         for at, of in enumerate(self._names.of[count:][: len(runs)].tolist()):
-            if types[at] != EXTERNAL:
+            if types[at] != sample_runs.EXTERNAL:
                 continue
             if of not in kinds:
                 kinds[of] = self._kind(count + at)
@@ -417,12 +410,12 @@ _KEPT: Final = {
     _SIGNALED: (*WAIT_HEADERS, "ClrInstanceID"),
     event_spans.TASK_BEGIN: (*WAIT_HEADERS, "TaskID", "Behavior"),
     event_spans.TASK_END: (*WAIT_HEADERS, "TaskID"),
-    **THREAD_COLUMNS,
+    **sample_runs.THREAD_COLUMNS,
 }
 WAIT_EVENTS: Final = tuple(_KEPT)
 HIDDEN: Final = "samples of this runtime may hide waits, such as Thread.Sleep"
 """Why sums are lower bounds then, and 0 is unknown."""
-WAIT_SELECTORS: Final = (*WAIT_EVENTS, *SAMPLER_EVENTS, *event_spans.VERSION_EVENTS)
+WAIT_SELECTORS: Final = (*WAIT_EVENTS, *sample_runs.SAMPLER_EVENTS, *event_spans.VERSION_EVENTS)
 
 
 @frozen(eq=False)
@@ -449,7 +442,7 @@ class WaitFeed:
 
     def __init__(self) -> None:
         self._kept = Kept()
-        self._runs = RunMaker()
+        self._runs = sample_runs.RunMaker()
         self._switches = SwitchFeed()
         self.versions: set[int] = set()
         """The versions of the runtime that were told."""
@@ -458,7 +451,7 @@ class WaitFeed:
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
         self.versions |= event_spans.versions_of(chunk.events)
-        keep_samples(self._runs, chunk.events)
+        sample_runs.keep_samples(self._runs, chunk.events)
         self._switches.take(chunk)
         self._stops.take(chunk)
         self._kept.take(narrowed(chunk, _KEPT))
@@ -467,7 +460,7 @@ class WaitFeed:
         """All waits. Names are as the runtime writes them if `raw`, of the program's own methods if `my_code`."""
         events = self._kept.all(_KEPT, context.nothing)
         runs = self._runs.runs()
-        threads = ThreadEnds(events, runs)
+        threads = sample_runs.ThreadEnds(events, runs)
         finder = WaitFinder(
             context,
             event_spans.ContentionSpans.of(
