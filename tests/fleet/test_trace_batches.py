@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from pathlib import Path
 
@@ -12,8 +11,8 @@ import clrevents
 from arrow_rows import arrow_rows
 from clrevents import UnknownEventError
 from clrevents.errors import Limits
-from clrevents.fleet.questions import Opening
-from clrevents.fleet.trace_batches import TraceBatches, event_table
+from clrevents.fleet.questions import Opening, TraceProblem
+from clrevents.fleet.spark.worker_rows import event_batches, event_table
 from clrevents.schema.registry import DEFAULT
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture, unpacked
@@ -25,14 +24,14 @@ LOADS = "MethodLoadVerbose"
 @each_fixture("net8-sample", "net8-method-interop", "net8-netperf3")
 def test_rows_of_every_fixture_fit_the_schema(path: Path) -> None:
     like = event_table(LOADS)
-    reading: TraceBatches = pickle.loads(pickle.dumps(TraceBatches(str(path), LOADS, like, rows=50)))
-    batches = list(reading)
+    problems: list[TraceProblem] = []
+    batches = list(event_batches(str(path), LOADS, like, problems, rows=50))
     with clrevents.open(path) as trace:
         table = trace.table(LOADS).to_arrow()
     assert all(batch.schema.equals(like.to_arrow().schema, check_metadata=False) for batch in batches)
     assert all(batch.num_rows <= 50 for batch in batches)
     assert [{"trace": str(path), **row} for row in arrow_rows(table)] == arrow_rows(*batches)
-    assert reading.problems == ()
+    assert problems == []
 
 
 def test_columns_and_filters() -> None:
@@ -40,7 +39,7 @@ def test_columns_and_filters() -> None:
     columns = ("MethodName", "process_id", "time_ns")
     like = event_table(LOADS, columns)
     assert like.columns == ["trace", *columns]
-    found = arrow_rows(*(TraceBatches(path, LOADS, like, columns=columns, filters={"start": "50%"})))
+    found = arrow_rows(*event_batches(path, LOADS, like, [], columns=columns, filters={"start": "50%"}))
     with clrevents.open(path) as trace:
         expected = arrow_rows(trace.table(LOADS, columns=columns, start="50%").to_arrow())
     assert found == [{"trace": path, **row} for row in expected] != []
@@ -68,10 +67,10 @@ def test_a_newer_version_has_more_than_the_schema(tmp_path: Path) -> None:
     older.write_bytes(TraceBuilder().described("App", "Turn", {"number": (9, 3)}).build())
     with clrevents.open_many(older) as traces:
         like = traces.table("Turn")
-    assert [row["number"] for row in arrow_rows(*(TraceBatches(str(path), "Turn", like)))] == [1]
+    assert [row["number"] for row in arrow_rows(*event_batches(str(path), "Turn", like, []))] == [1]
     with clrevents.open_many(path) as traces:
         like = traces.table("Turn")
-    found = arrow_rows(*(TraceBatches(str(older), "Turn", like)))
+    found = arrow_rows(*event_batches(str(older), "Turn", like, []))
     assert [(row["number"], row["more"]) for row in found] == [(3, None)]
 
 
@@ -80,26 +79,26 @@ def test_damage_and_no_trace(tmp_path: Path) -> None:
     broken = tmp_path / "broken.nettrace"
     broken.write_bytes(data[: len(data) // 2])
     like = event_table(LOADS)
-    whole = len(arrow_rows(*(TraceBatches(str(fixture("net8-method-interop")), LOADS, like))))
-    salvaging = TraceBatches(str(broken), LOADS, like)
+    whole = len(arrow_rows(*event_batches(str(fixture("net8-method-interop")), LOADS, like, [])))
+    salvaged: list[TraceProblem] = []
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         some = []
-        for batch in salvaging:
+        for batch in event_batches(str(broken), LOADS, like, salvaged):
             some += arrow_rows(batch)
             warnings.warn("of the reader", UserWarning, stacklevel=1)
     assert {str(warning.message) for warning in warned} == {"of the reader"}
     assert 0 < len(some) < whole
-    assert {problem.severity for problem in salvaging.problems} >= {"damage"}
-    stopping = TraceBatches(str(broken), LOADS, like, Opening("report", Limits(), DEFAULT))
-    assert arrow_rows(*(stopping)) == some
-    first = stopping.problems[0]
+    assert {problem.severity for problem in salvaged} >= {"damage"}
+    stopped: list[TraceProblem] = []
+    assert arrow_rows(*event_batches(str(broken), LOADS, like, stopped, Opening("report", Limits(), DEFAULT))) == some
+    first = stopped[0]
     assert (first.kind, first.severity) == ("damage", "error")
     for name, text in (("letter", b"Dear sirs"), ("empty", b"")):
         (tmp_path / name).write_bytes(text)
-        reading = TraceBatches(str(tmp_path / name), LOADS, like)
-        assert list(reading) == []
-        assert [(p.kind, p.severity) for p in reading.problems] == [("unreadable", "error")]
-    missing = TraceBatches(str(tmp_path / "missing"), LOADS, like)
-    assert list(missing) == []
-    assert [p.kind for p in missing.problems] == ["source"]
+        unread: list[TraceProblem] = []
+        assert list(event_batches(str(tmp_path / name), LOADS, like, unread)) == []
+        assert [(p.kind, p.severity) for p in unread] == [("unreadable", "error")]
+    missing: list[TraceProblem] = []
+    assert list(event_batches(str(tmp_path / "missing"), LOADS, like, missing)) == []
+    assert [p.kind for p in missing] == ["source"]

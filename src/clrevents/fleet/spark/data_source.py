@@ -26,7 +26,6 @@ from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
 from clrevents.fleet import questions
 from clrevents.fleet.joined import TRACE, Joined, with_trace
 from clrevents.fleet.spark import worker_rows
-from clrevents.fleet.trace_batches import event_table
 from clrevents.fleet.trace_paths import bundled, file_size, is_url_pattern, trace_paths
 from clrevents.schema.registry import DEFAULT
 from clrevents.sources import file_system, is_url
@@ -202,7 +201,7 @@ class _Asked:
         assert self.event is not None
         try:
             own = None if self.columns is None else [name for name in self.columns if name != TRACE]
-            return event_table(self.event, own, self.enum_names).fields
+            return worker_rows.event_table(self.event, own, self.enum_names).fields
         except UnknownEventError:
             return self._sampled(self.event)
 
@@ -257,7 +256,7 @@ class _Asked:
         named = tuple(field["name"] for field in schema["fields"] if field["name"] != TRACE)
         try:
             # Whatever is asked for, some column has to be read for the rows to be counted.
-            event_table(self.event, named, self.enum_names)
+            worker_rows.event_table(self.event, named, self.enum_names)
             columns: tuple[str, ...] | None = named or ("time_ns",)
         except UnknownEventError:
             columns = None

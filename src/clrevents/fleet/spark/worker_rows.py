@@ -7,16 +7,19 @@ Imports nothing of Spark, and knows no other traces.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from clrevents.analysis.framework.run.asking import find_report
-from clrevents.decode.payload.column import ColumnType
-from clrevents.decode.selection import FilterOptions, Selector
-from clrevents.errors import UnknownEventError
+from clrevents.decode.payload.column import ColumnType, common
+from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector
+from clrevents.errors import TraceError, TraceWarning, UnknownEventError
 from clrevents.fleet.fleet_answer import fleet_answer
 from clrevents.fleet.joined import fitted, with_trace
 from clrevents.fleet.questions import (
+    SALVAGING,
+    UNREAD,
     AskReport,
     KeptAnswer,
     Opening,
@@ -24,9 +27,12 @@ from clrevents.fleet.questions import (
     TraceProblem,
     asked,
     error_row,
+    found_in,
 )
-from clrevents.fleet.trace_batches import TraceBatches
+from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.table.arrow import arrow_type
+from clrevents.table.event_schema import shown_fields
+from clrevents.table.read import Wanted, event_fields, facts
 from clrevents.table.table import Table, TableField, needed, row_table
 from clrevents.trace import Trace
 
@@ -121,23 +127,83 @@ SparkRows: TypeAlias = Callable[[str, SparkSchema, list[TraceProblem]], Iterator
 """Gives the record batches of a trace, as Spark expects them for a schema; what is wrong with it goes to the list."""
 
 
-def event_rows(
-    path: str,
-    schema: SparkSchema,
-    problems: list[TraceProblem],
-    *,
+def event_table(
     selector: Selector,
-    columns: tuple[str, ...] | None,
-    enum_names: bool,
-    filters: FilterOptions,
-    opening: Opening,
+    columns: Sequence[str] | None = None,
+    enum_names: bool = False,
+    registry: Registry = DEFAULT,
+) -> Table:
+    """The columns of an event's table from the registry alone, with `trace` in front, and no row.
+
+    Raises UnknownEventError for an event that the registry does not know, AmbiguousEventError for a selector that means
+    several, and KeyError for an unknown column.
+    """
+    selection = Selection((selector,), Filters(), registry)
+    event = selection.one_event(())
+    selection.check_names(())
+    if event is None:
+        raise UnknownEventError(f"no event of the registry matches {selector!r}")
+    wanted = Wanted.of(columns, enum_names)
+    fields = wanted.choose(event_fields(registry, event, (), None), event[1])
+    return with_trace("", Table(shown_fields(fields, enum_names), (), facts(event, registry, (), 0, 0)))
+
+
+def event_batches(
+    path: str,
+    selector: Selector,
+    like: Table,
+    problems: list[TraceProblem],
+    opening: Opening = SALVAGING,
+    rows: int = 1 << 16,
+    filters: FilterOptions | None = None,
+    **wanted: Any,
+) -> Iterator[Any]:
+    """The rows of one event in one trace as `pyarrow.RecordBatch`; what is wrong with it goes to the list at the end.
+
+    Every batch has the columns of `like`, such as a table from `event_table`, in its order: additional columns of a
+    trace are left out, and missing ones are null. `wanted` are the `columns` and `enum_names` of `Trace.table`. Damage
+    ends the rows or makes them incomplete, as `opening` says, and raises nothing.
+    """
+
+    def read() -> Iterator[Any]:
+        trace: Trace | None = None
+        try:
+            with opening.trace(path) as trace:
+                for table in trace.table_parts(selector, rows=rows, **wanted, **(filters or {})):
+                    own = with_trace(path, table)
+                    types = {field.name: field.type for field in own.fields}
+                    for field in like.fields:
+                        if field.name in types and common(field.type, types[field.name]) != field.type:
+                            why = f"{field.name} is {types[field.name]} in this trace and {field.type} in the schema"
+                            problems.append(TraceProblem(path, "columns", UNREAD, why, impact="the rows after it"))
+                            return
+                    parts = tuple(tuple(fitted(like.fields, own.fields, part)) for part in own.parts)
+                    yield from Table(like.fields, parts, like.metadata).to_arrow().to_batches()
+        except UnknownEventError:
+            # Another trace may have it.
+            pass
+        except TraceError as error:
+            problems.append(error_row(path, error))
+        finally:
+            problems.extend(found_in(path, trace))
+
+    batches = read()
+    while True:
+        # Not around the whole loop: what the reader warns of is no business of ours.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TraceWarning)
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
+
+
+def event_rows(
+    path: str, schema: SparkSchema, problems: list[TraceProblem], *, selector: Selector, opening: Opening, **wanted: Any
 ) -> Iterator[object]:
-    """The rows of one event. `columns` is None for all that the trace has."""
-    like = Table(fields_of(schema))
-    read = TraceBatches(path, selector, like, opening, columns=columns, enum_names=enum_names, filters=filters)
-    for batch in read:
+    """The rows of one event; `wanted` are its `columns` (None for all), `enum_names` and `filters`."""
+    for batch in event_batches(path, selector, Table(fields_of(schema)), problems, opening, **wanted):
         yield cast_batch(batch, schema)
-    problems.extend(read.problems)
 
 
 def summary(table: str, question: AskReport, answers: Sequence[tuple[str, KeptAnswer]] = ()) -> Table:
