@@ -90,7 +90,10 @@ def spans(
     begins, ends = sides
     keys = _chosen(begins, ends) if asked is None else asked
     for side in sides:
-        _check_keys(side, keys)
+        for key in keys if side.event is not None else ():
+            if key not in side.table:
+                names = [*TABLE_HEADERS, *(field.name for field in side.payload)]
+                raise KeyError(f"{side.name} has no column {key!r}; it has {', '.join(names)}")
     return _table(trace, begins, ends, matched([begins], [ends], keys), keys, enum_names)
 
 
@@ -159,13 +162,6 @@ def _alike(begins: Gathered, rows: Ints, start: Ints, end: Ints, keys: tuple[str
         if before is None or end[before] < end[pair]:
             latest[id] = pair
     return len(alike)
-
-
-def _check_keys(side: Gathered, keys: tuple[str, ...]) -> None:
-    for key in keys:
-        if side.event is not None and key not in side.table:
-            names = [*TABLE_HEADERS, *(field.name for field in side.payload)]
-            raise KeyError(f"{side.name} has no column {key!r}; it has {', '.join(names)}")
 
 
 def _table(

@@ -76,7 +76,8 @@ def compared(
         chosen = _start_event(chosen, measurements)
     sides = (tuple(base), tuple(new))
     names = dict.fromkeys(name for one in measurements for name in _by_name(one.metrics))
-    metrics = _joined(sides, [_all_of(names, one, "not measured") for one in measurements])
+    # Another version of clrevents had fewer.
+    metrics = _joined(sides, [{**_missing(names, "not measured"), **_by_name(one.metrics)} for one in measurements])
     held_rows = {name: _joined(sides, rows) for name, rows in _matched(measurements, len(base)).items()}
     held_rows = {
         name: _own(name, rows, held_rows) for name, rows in held_rows.items() if _comparable(name, measurements)
@@ -431,11 +432,6 @@ def _not_comparable(one: _Pairing, lacking: Amount) -> Change:
     return one.change(
         "not comparable", (None, None), reason=f"{sides}: {lacking.reason or 'unknown'}", record=lacking.record
     )
-
-
-def _all_of(names: Iterable[tuple[str, str]], one: Measured, reason: str) -> dict[tuple[str, str], Amount]:
-    """The metrics of a recording, and those of others without a value: another version of clrevents had fewer."""
-    return {**_missing(names, reason), **_by_name(one.metrics)}
 
 
 def _missing(names: Iterable[tuple[str, str]], reason: str) -> dict[tuple[str, str], Amount]:

@@ -85,7 +85,11 @@ class GroupedWriter(Writer):
         """Write a row group."""
 
     def write(self, table: Table) -> None:
-        self._put_aside(self._filled(table))
+        if batches := self._filled(table):
+            new = self._aside is None
+            self._aside = self._aside or self.sink.path.with_name(f"{self.sink.path.name}.rows")
+            with opened(self._aside, new) as file:
+                file.writelines(batch.serialize() for batch in batches)
         self._release()
 
     def close(self, rest: Table) -> None:
@@ -106,13 +110,6 @@ class GroupedWriter(Writer):
                 self._group(waiting)
                 waiting = []
         return waiting
-
-    def _put_aside(self, batches: list[pyarrow.RecordBatch]) -> None:
-        if batches:
-            new = self._aside is None
-            self._aside = self._aside or self.sink.path.with_name(f"{self.sink.path.name}.rows")
-            with opened(self._aside, new) as file:
-                file.writelines(batch.serialize() for batch in batches)
 
     def _group(self, batches: list[pyarrow.RecordBatch]) -> None:
         """Write the rows set aside and these as one row group; the first one in any case, for what is before it."""

@@ -16,7 +16,7 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.groups import changes, groups, near_ns
+from clrevents.analysis.gathering.groups import changes, grouped, groups, near_ns
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.export.page.page_assembly import PageTexts
 from clrevents.export.timeline.report_items import SHOWN, ShownRows
@@ -85,27 +85,20 @@ def _lanes(answer: Answer[object], scale: _Scale, texts: PageTexts) -> tuple[lis
     processes = len(set(threads.column("process_id").tolist())) > 1
     busy = threads.numbers("running_ns") + threads.numbers("native_ns")
     chosen = np.sort(np.argsort(-busy, kind="stable")[:_LANES])
-    of = _by_thread(intervals)
+    keys = list(zip(*(intervals.column(name).tolist() for name in ("process_id", "thread_id")), strict=True))
+    of = grouped(range(len(keys)), keys.__getitem__)
     lanes = []
     rank = {place: number for number, place in enumerate(np.argsort(-busy, kind="stable").tolist())}
     for place, row in zip(chosen.tolist(), threads.take(chosen).rows(), strict=True):
         name = f" {row['name']}" if row["name"] else ""
         process = f" of process {row['process_id']}" if processes else ""
         # A thread id may be that of one thread after another: each has the intervals of its own life.
-        moments = intervals.take(of.get((row["process_id"], row["thread_id"]), np.zeros(0, dtype=np.int64)))
+        moments = intervals.take(np.array(of.get((row["process_id"], row["thread_id"]), ()), dtype=np.int64))
         starts = moments.numbers("start_ns")
         moments = moments.take(np.flatnonzero((starts >= row["start_ns"]) & (starts <= row["end_ns"])))
         title = texts.place(f"{row['thread_id']} {row['role']}{name}{process}")
         lanes.append({"title": title, "rank": rank[place], **_pieces(moments, scale)})
     return [lane for lane in lanes if lane["starts"]], len(threads) - len(chosen)
-
-
-def _by_thread(intervals: ReportTable[object]) -> dict[tuple[int | None, int], Ints]:
-    places: dict[tuple[int | None, int], list[int]] = {}
-    keys = zip(intervals.column("process_id").tolist(), intervals.column("thread_id").tolist(), strict=True)
-    for place, key in enumerate(keys):
-        places.setdefault(key, []).append(place)
-    return {key: np.array(rows, dtype=np.int64) for key, rows in places.items()}
 
 
 def _pieces(rows: ReportTable[object], scale: _Scale) -> dict[str, object]:

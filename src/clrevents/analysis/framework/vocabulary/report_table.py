@@ -32,7 +32,7 @@ from clrevents.analysis.framework.vocabulary.cells import (
 )
 from clrevents.analysis.gathering.groups import Array
 from clrevents.table.display import LINES, WIDTH
-from clrevents.table.table import Column, ColumnType, Table, TableField, from_values, number_column
+from clrevents.table.table import Column, Table, TableField, from_values, number_column
 
 if TYPE_CHECKING:
     import pandas
@@ -275,14 +275,10 @@ def _values(rows: ReportTable[Any], name: str) -> list[Any]:
     return values
 
 
-def _whole_cell(column: ColumnDeclaration, value: object) -> str:
-    return cell_text(column.cell, value)
-
-
 def column_texts(
     rows: ReportTable[Any],
     columns: Sequence[ColumnDeclaration],
-    text_of: Callable[[ColumnDeclaration, object], str] = _whole_cell,
+    text_of: Callable[[ColumnDeclaration, object], str] = lambda column, value: cell_text(column.cell, value),
     indent: str = "  ",
 ) -> list[list[str]]:
     """The cells of each column as text, not escaped; names of a tree are indented."""
@@ -564,11 +560,6 @@ def _fields_of(row_class: type[Any]) -> tuple[TableField, ...]:
     return known
 
 
-def _clipped(type: ColumnType, cells: list[int | None]) -> list[int | None]:
-    room = np.iinfo(type.dtype)
-    return [None if cell is None else max(int(room.min), min(cell, int(room.max))) for cell in cells]
-
-
 def _column(field: TableField, values: Any) -> Column:
     if isinstance(values, Column):
         if values.type != field.type:
@@ -582,7 +573,8 @@ def _column(field: TableField, values: Any) -> Column:
             column = from_values(field.type, cells)
         except OverflowError:
             # A sum of crafted numbers: the nearest that the column can hold.
-            column = from_values(field.type, _clipped(field.type, cells))
+            low, high = int(np.iinfo(field.type.dtype).min), int(np.iinfo(field.type.dtype).max)
+            column = from_values(field.type, [None if cell is None else max(low, min(cell, high)) for cell in cells])
     if not field.nullable and column.valid is not None and not column.valid.all():
         raise ValueError(f"{field.name} has nulls, but was not declared with `| None`")
     return column
