@@ -15,7 +15,6 @@ from typing import Any, Final, TypeAlias, Unpack, cast
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.analysis.compare import change as row_family
@@ -73,20 +72,16 @@ def method_rows(
         labels = {key: key for key in keys}
         families = (row_family.MODULES, row_family.MODULES_INCLUSIVE)
 
-    def rows(family: str, totals: Floats) -> Iterator[Amount]:
-        for key, row in zip(keys, totals, strict=True):
-            value = float(row.sum())
-            yield Amount(family, key, unit, value, "less", evidence=evidence, blocks=row, label=labels[key])
-
     weights = samples.weight.astype(np.float64)
     leaf = of[samples.values[samples.offsets[samples.stack]]]
-    yield from rows(families[0], blocks.grouped(leaf, len(keys), samples.time_ns, weights))
+    alone = blocks.grouped(leaf, len(keys), samples.time_ns, weights)
+    yield from _amounts(families[0], keys, alone, unit, evidence, labels)
     totals = np.zeros((len(keys), blocks.count))
     for stack, at, sums in _by_stack(samples, blocks, weights):
         # Each method once, however often it is on the stack.
         methods = np.unique(of[samples.values[samples.offsets[stack] : samples.offsets[stack + 1]]])
         totals[np.ix_(methods, at)] += sums
-    yield from rows(families[1], totals)
+    yield from _amounts(families[1], keys, totals, unit, evidence, labels)
 
 
 def processor_rows(samples: Samples, blocks: TimeBlocks) -> Iterator[Amount]:
@@ -385,21 +380,16 @@ def _rows(declared: ComparedRows, answer: Answer[Any], blocks: TimeBlocks) -> It
     amount = declared.amount
     weights = np.ones(len(rows)) if amount is None else rows.column(amount).filled(0).astype(np.float64)
     texts = [" ".join(str(part or "?") for part in key) for key in keys]
-    yield from _grouped(declared.name, texts, of, moments, weights, declared.unit, "event", blocks)
+    yield from _amounts(declared.name, texts, blocks.grouped(of, len(texts), moments, weights), declared.unit, "event")
 
 
-def _grouped(
-    family: str,
-    names: list[str],
-    of: NDArray[np.int64],
-    moments: NDArray[np.int64],
-    weights: Floats,
-    unit: str,
-    evidence: Evidence,
-    blocks: TimeBlocks,
+def _amounts(
+    family: str, keys: list[str], sums: Floats, unit: str, evidence: Evidence, labels: Mapping[str, str] | None = None
 ) -> Iterator[Amount]:
-    for name, in_blocks in zip(names, blocks.grouped(of, len(names), moments, weights), strict=True):
-        yield Amount(family, name, unit, float(in_blocks.sum()), "less", evidence=evidence, blocks=in_blocks)
+    """An amount for each key, by its row of blocks; `labels` are its names for people."""
+    for key, row in zip(keys, sums, strict=True):
+        label = None if labels is None else labels[key]
+        yield Amount(family, key, unit, float(row.sum()), "less", evidence=evidence, blocks=row, label=label)
 
 
 def type_rows(
@@ -414,8 +404,8 @@ def type_rows(
         if len(table) == len(allocated):
             of, names = numbered(table.column("TypeName").tolist())
             texts = [str(name or "?") for name in names]
-            weights = allocated.weight.astype(np.float64)
-            yield from _grouped(row_family.TYPES, texts, of, allocated.time_ns, weights, "bytes", "sample", blocks)
+            sums = blocks.grouped(of, len(texts), allocated.time_ns, allocated.weight.astype(np.float64))
+            yield from _amounts(row_family.TYPES, texts, sums, "bytes", "sample")
             return
     types = answer.table(row_family.TYPES)
     for name, size in zip(types.column("type").tolist(), types.column("bytes").tolist(), strict=True):
