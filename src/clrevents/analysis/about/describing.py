@@ -25,7 +25,7 @@ from clrevents.analysis.about.checking import (
     problem_rows,
 )
 from clrevents.analysis.framework.model.answer import Answer, answer, table
-from clrevents.analysis.framework.recording.recorded import KIND_WORDS, recorded, recording_kind
+from clrevents.analysis.framework.recording.recorded import KIND_WORDS, RecordedProvider, recorded, recording_kind
 from clrevents.analysis.framework.run.answerable import AboutReport, answerable
 from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric
@@ -239,6 +239,11 @@ class TraceAbout(Answer[AboutFacts]):
             yield "", f"{counted(int(left), 'async event')} of an earlier session, at negative times"
 
 
+def _about_provider(one: RecordedProvider) -> AboutProvider:
+    keywords = tuple(word.name if word.proved else f"{word.name}?" for word in one.keywords)
+    return AboutProvider(events=one.events, level=one.level, provider=one.provider, keywords=keywords)
+
+
 def about(trace: Trace, *, every: bool = True, raising: bool = True) -> TraceAbout:
     """What a trace is. Without `every`, what takes further passes is unknown: the cost of samples, stacks, processes.
 
@@ -280,52 +285,34 @@ def about(trace: Trace, *, every: bool = True, raising: bool = True) -> TraceAbo
         **(_stack_metrics(trace) if every else dict.fromkeys(("stacks", "stacks_cut"), _UNASKED)),
     }
     providers = recorded(trace)
+    kinds = [
+        AboutKind(count=count, event=short_event(key.provider, key.name), **attrs.asdict(key))
+        for key, count in scan.counts.items()
+    ]
+    keywords = [
+        AboutKeyword(provider=one.provider, **{**attrs.asdict(word), "bit": word.bit.bit_length() - 1})
+        for one in providers
+        for word in one.keywords
+    ]
+    spans = [None if known is None else known.span(one.process_id, one.thread_id) for one in scan.threads]
+    threads = [
+        AboutThread(
+            **{**attrs.asdict(one), "thread_id": named_thread(one.thread_id)},
+            async_from_ns=None if span is None else span[0],
+            async_to_ns=None if span is None else span[1],
+        )
+        for one, span in zip(scan.threads, spans, strict=True)
+    ]
+    lives = [AboutProcess(**attrs.asdict(life)) for life in (trace.processes if every else ())]
     common = {**common_parts(trace, TraceAbout.name, QUESTION, trust), "facts": facts, "metrics": metrics}
     return TraceAbout(
         **common,
         reports=ReportTable.of(AboutReport, answerable(trace)),
-        kinds=ReportTable.of(
-            AboutKind,
-            [
-                AboutKind(count=n, event=short_event(key.provider, key.name), **attrs.asdict(key))
-                for key, n in scan.counts.items()
-            ],
-        ),
-        providers=ReportTable.of(
-            AboutProvider,
-            [
-                AboutProvider(
-                    events=one.events,
-                    level=one.level,
-                    provider=one.provider,
-                    keywords=tuple(word.name if word.proved else f"{word.name}?" for word in one.keywords),
-                )
-                for one in providers
-            ],
-        ),
-        keywords=ReportTable.of(
-            AboutKeyword,
-            [
-                AboutKeyword(provider=one.provider, **{**attrs.asdict(word), "bit": word.bit.bit_length() - 1})
-                for one in providers
-                for word in one.keywords
-            ],
-        ),
-        threads=ReportTable.of(
-            AboutThread,
-            [
-                AboutThread(
-                    **{**attrs.asdict(one), "thread_id": named_thread(one.thread_id)},
-                    async_from_ns=None if span is None else span[0],
-                    async_to_ns=None if span is None else span[1],
-                )
-                for one in scan.threads
-                for span in [None if known is None else known.span(one.process_id, one.thread_id)]
-            ],
-        ),
-        processes=ReportTable.of(
-            AboutProcess, [AboutProcess(**attrs.asdict(life)) for life in (trace.processes if every else ())]
-        ),
+        kinds=ReportTable.of(AboutKind, kinds),
+        providers=ReportTable.of(AboutProvider, list(map(_about_provider, providers))),
+        keywords=ReportTable.of(AboutKeyword, keywords),
+        threads=ReportTable.of(AboutThread, threads),
+        processes=ReportTable.of(AboutProcess, lives),
         losses=loss_rows(scan.losses),
         problems=problem_rows(problems),
         header=ReportTable.of(HeaderValue, [HeaderValue(name=name, value=value) for name, value in info.key_values]),
