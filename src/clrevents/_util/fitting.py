@@ -20,9 +20,9 @@ _LEAST: Final = {"name": 0.35, "text": 0.25}
 """A name or a text keeps at least this share of the line; before that, a column goes."""
 _FEW: Final = 2
 """So many names have room for that beside one another."""
-_UNIT: Final = re.compile(r"(?<=\d) (?=(?:ns|µs|ms|s|min|h|B|[kMGTPE]B)(?:/s)?\b|%)")
-_NAMESPACE: Final = re.compile(r"(?:\w+\.)+(?=\w)")
-_NOTHING: Final = re.compile(r"-?|0(?:\.0+)?(?: \S+)?")
+_UNIT: Final = r"(?<=\d) (?=(?:ns|µs|ms|s|min|h|B|[kMGTPE]B)(?:/s)?\b|%)"
+_NAMESPACE: Final = r"(?:\w+\.)+(?=\w)"
+_NOTHING: Final = r"-?|0(?:\.0+)?(?: \S+)?"
 _SAME: Final = 9
 """The rank of a column that does not tell rows apart."""
 _CORE: Final = 0.5
@@ -111,7 +111,7 @@ def _says_one_thing(column: TextColumn) -> bool:
     """Whether it has the same in all of several rows, or nothing in a single one. A column of marks never does."""
     if not column.title or len(set(column.cells)) != 1:
         return False
-    return len(column.cells) > 1 or bool(column.rank and _NOTHING.fullmatch(column.cells[0]))
+    return len(column.cells) > 1 or bool(column.rank and re.fullmatch(_NOTHING, column.cells[0]))
 
 
 def _least(column: TextColumn, wanted: int, width: int, core: int, crowded: bool) -> int:
@@ -210,7 +210,7 @@ def _ways(name: str) -> tuple[str, str, str, list[list[str]]]:
     indent = name[: len(name) - len(name.lstrip(" "))]
     head, bracket, rest = _head(name.strip(" "))
     tail = "" if not rest else {"(": "(…)", ", ": ", …"}[bracket] if rest != ")" else "()"
-    inner = (str, lambda text: _NAMESPACE.sub("", text), lambda text: "…" if text.strip(",") else text)
+    inner = (str, lambda text: re.sub(_NAMESPACE, "", text), lambda text: "…" if text.strip(",") else text)
     return indent, bracket + rest, tail, [_parts(head, shorten) for shorten in inner]
 
 
@@ -266,7 +266,7 @@ def wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
     """Lines of at most this width, broken between words; a number keeps its unit. Later ones are indented."""
     if width is None or text_width(text) <= width:
         return [text]
-    spaced = _UNIT.sub("\N{NO-BREAK SPACE}", text)
+    spaced = re.sub(_UNIT, "\N{NO-BREAK SPACE}", text)
     # A path or a name that is longer than a line is shortened as in a table.
     room = max(width - indent, 10)
     spaced = re.sub(rf"\S{{{room + 1},}}", lambda match: shortened(match[0], room, "name"), spaced)

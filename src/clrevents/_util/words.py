@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 # Controls, halves of surrogate pairs, line separators, and marks that reorder what a terminal shows.
-_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_UNSAFE: Final = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 _BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0") | {
     chr(code) for codes in (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)) for code in codes
 }
@@ -52,7 +52,7 @@ def safe(text: str) -> str:
     if text.isascii() and text.isprintable():
         # Nearly all texts, and much faster.
         return text
-    return _UNSAFE.sub(lambda match: _escaped(match[0]), text)
+    return re.sub(_UNSAFE, lambda match: _escaped(match[0]), text)
 
 
 def is_seen(char: str) -> bool:

@@ -23,7 +23,7 @@ from multiprocessing.reduction import ForkingPickler
 from types import ModuleType
 from typing import Any, Final, ParamSpec, TypeVar
 
-from clrevents._util.process import leave_out_threads, tune_process
+from clrevents._util.process import lean_numpy, tune_process
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -155,7 +155,7 @@ _stop: Any = None
 def _begin(stop: Any, modules: tuple[str, ...], prepare: bytes) -> None:
     """Runs in each process, before it knows anything that imports numpy."""
     global _stop
-    leave_out_threads()
+    lean_numpy()
     _stop = stop
     serve_parent()
     tune_process()

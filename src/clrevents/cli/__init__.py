@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import click
 
-from clrevents._util.process import leave_out_threads
+from clrevents._util.process import lean_numpy
 from clrevents._util.version import __version__
 from clrevents._util.words import unknown
 from clrevents.analysis.framework.run.listing import report_names, report_summaries
@@ -167,7 +167,7 @@ def root() -> None:
 
 def main() -> None:
     """The script `clrevents`."""
-    leave_out_threads()
+    lean_numpy()
     atexit.register(gc.freeze)
     if gc.isenabled():
         gc.disable()

@@ -30,9 +30,9 @@ PIPED: Final = 120
 _LISTING: Final = 1.0
 """How long a process may take to list what it has, in seconds."""
 _KINDS: Final = ("damage", "loss", "problem", "end", "none")
-_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|)")
+_DURATION: Final = r"(\d+(?:\.\d+)?)(ms|s|m|h|d|)"
 _UNITS: Final = {"ms": 0.001, "": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
-_CLOCK: Final = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+):(\d+)")
+_CLOCK: Final = r"(?:(?:(\d+):)?(\d+):)?(\d+):(\d+)"
 
 
 class _FailOnType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
@@ -62,9 +62,9 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in newer c
         if isinstance(value, float):
             return value
         text = str(value).strip()
-        if match := _DURATION.fullmatch(text):
+        if match := re.fullmatch(_DURATION, text):
             seconds = float(match[1]) * _UNITS[match[2]]
-        elif match := _CLOCK.fullmatch(text):
+        elif match := re.fullmatch(_CLOCK, text):
             days, hours, minutes, rest = (int(part or 0) for part in match.groups())
             seconds = float(((days * 24 + hours) * 60 + minutes) * 60 + rest)
         else:

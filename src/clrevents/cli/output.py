@@ -30,7 +30,7 @@ _BATCH: Final = 1000
 # No characters, which stand for styles until a line is written: text from a trace can make itself bold at most.
 _BOLD, _DIM, _PLAIN = "\ufdd0", "\ufdd1", "\ufdd2"
 _CODES: Final = {_BOLD: "\x1b[1m", _DIM: "\x1b[2m", _PLAIN: "\x1b[0m"}
-_STYLES: Final = re.compile("[\ufdd0-\ufdd2]")
+_STYLES: Final = "[\ufdd0-\ufdd2]"
 _PIECES: Final = 1 << 7
 
 
@@ -120,7 +120,7 @@ class Output(AbstractContextManager["Output"]):
         """Write a line, with everything in it escaped that a terminal would obey, but what `bold` and `dim` made."""
         text = "\n".join(map(safe, text.split("\n")))
         if self.colour:
-            text = _STYLES.sub(lambda style: _CODES[style[0]], text)
+            text = re.sub(_STYLES, lambda style: _CODES[style[0]], text)
         self.verbatim(text)
 
     def verbatim(self, text: str) -> None:

@@ -37,22 +37,20 @@ _UNITS: Final = {
     "min": 60 * 10**9,
     "h": 3600 * 10**9,
 }
-_AMOUNT: Final = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|min|m|h|%)\s*")
+_AMOUNT: Final = r"\s*(-?\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|min|m|h|%)\s*"
 _HOW: Final = "use 1.5s, 200ms, 50%, or a date with a time zone such as 2026-01-31T14:03:22Z"
 
 
 def check_moment(value: Moment | None, what: str) -> None:
     """Raise TypeError or ValueError if this cannot be a moment, before any trace is read."""
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return
-    if isinstance(value, timedelta):
+    if value is None or isinstance(value, timedelta) or (isinstance(value, int) and not isinstance(value, bool)):
         return
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise TypeError(f"{what}={value!r} has no time zone; add one, e.g. tzinfo=datetime.UTC")
         return
     if isinstance(value, str):
-        if not _AMOUNT.fullmatch(value):
+        if not re.fullmatch(_AMOUNT, value):
             _parse_date(value, what)
         return
     raise TypeError(f"{what} must be an int in nanoseconds, a timedelta, an aware datetime or text, not {value!r}")
@@ -67,7 +65,7 @@ def to_ns(value: Moment, what: str, clock: Clock, duration_ns: Callable[[], int]
         return clock.since_start(value)
     if isinstance(value, int):
         return value
-    match = _AMOUNT.fullmatch(value)
+    match = re.fullmatch(_AMOUNT, value)
     if match is None:
         return clock.since_start(_parse_date(value, what))
     from fractions import Fraction

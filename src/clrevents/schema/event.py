@@ -61,8 +61,8 @@ def value_text(value: Any) -> str:
 
 C = TypeVar("C", bound=type)
 
-_VERSIONED = re.compile(r"(.+)_V(\d+)")
-_MOMENT = re.compile("(?<=.)(Begin|End)(?![a-z])")
+_VERSIONED = r"(.+)_V(\d+)"
+_MOMENT = "(?<=.)(Begin|End)(?![a-z])"
 _OPCODES = {"Begin": "Start", "End": "Stop"}
 
 
@@ -115,7 +115,7 @@ class EventGroup(NamedTuple):
         version: int = 0,
     ) -> None:
         if self.task and not alias:
-            moment = _MOMENT.sub(lambda match: _OPCODES[match[0]], name.removeprefix("Prv").removeprefix(self.task))
+            moment = re.sub(_MOMENT, lambda match: _OPCODES[match[0]], name.removeprefix("Prv").removeprefix(self.task))
             alias = f"{self.task}/{moment}"
         first, *added = fields or self.fields or (object,)
         aliases = (alias,) if alias else ()
@@ -235,7 +235,7 @@ def extended(parent: Any, added: type[Any], keywords: int | None = None) -> Any:
 
 def event_name(class_name: str, version: int) -> str:
     """The class name without its `_V<n>`. Raises TypeError if `<n>` is not the version."""
-    match = _VERSIONED.fullmatch(class_name)
+    match = re.fullmatch(_VERSIONED, class_name)
     if match is None:
         return class_name
     if int(match[2]) != version:

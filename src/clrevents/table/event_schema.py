@@ -40,9 +40,9 @@ from clrevents.schema.wire import PointerType, WireType
 
 Enumeration: TypeAlias = type[Enum]
 
-_AMOUNT: Final = re.compile("Size|Before|After|Surv|Alloc|Commit|Reject|Refs|^In$|Count")
+_AMOUNT: Final = "Size|Before|After|Surv|Alloc|Commit|Reject|Refs|^In$|Count"
 """Pointer-sized numbers that are not addresses: the collector's sizes in bytes."""
-_PLACE: Final = re.compile("Address$")
+_PLACE: Final = "Address$"
 """Numbers that are addresses although they are not pointer-sized."""
 
 
@@ -164,8 +164,8 @@ def is_address(name: str, wire: WireType) -> bool:
     """Whether a payload field holds addresses: pointers that are not sizes, and numbers named as addresses."""
     inner = wire.innermost
     if isinstance(inner, PointerType):
-        return not _AMOUNT.search(name)
-    return inner.enum is None and inner.column in INTEGERS and _PLACE.search(name) is not None
+        return not re.search(_AMOUNT, name)
+    return inner.enum is None and inner.column in INTEGERS and re.search(_PLACE, name) is not None
 
 
 def assemble(

@@ -18,7 +18,7 @@ from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName
 
 _NETPERF12 = ObjectName.NETPERF12.encode()
 # Two tags, the class's tag, two versions, its name with the length, and the closing tag: a block of NetTrace 4 or 5.
-_BLOCK = re.compile(rb"\x05\x05\x01.{12}(?:EventBlock|StackBlock|MetadataBlock|SPBlock)\x06", re.DOTALL)
+_BLOCK = rb"(?s)\x05\x05\x01.{12}(?:EventBlock|StackBlock|MetadataBlock|SPBlock)\x06"
 _OTHERS: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "this is gzip data; decompress it first (files are decompressed when opened by name)"),
     (b"PK\x03\x04", "this is a zip archive; unpack it and open the .nettrace inside"),
@@ -45,7 +45,7 @@ def detect(window: Window, limits: Limits, salvage: bool) -> Container:
         window.require(32)
     if NETTRACE.startswith(head[:8]) or FAST_SERIALIZATION.startswith(head):
         raise _too_short(window)
-    begins = _BLOCK.search(window.data[: window.end])
+    begins = re.search(_BLOCK, window.data[: window.end])
     if begins is not None:
         raise UnreadableError(
             f"the beginning of this trace is missing: its first block begins at byte {begins.start():,}. The clock and "

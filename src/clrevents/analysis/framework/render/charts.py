@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from clrevents.analysis.framework.render.inline_svg import Drawing
 
-_UNDRAWN: Final = re.compile("[\ufffe\uffff\U00010000-\U0010ffff]")
+_UNDRAWN: Final = "[\ufffe\uffff\U00010000-\U0010ffff]"
 
 Mark: TypeAlias = Literal["area", "line", "steps", "bar", "point", "span"]
 
@@ -329,7 +329,7 @@ def _words(column: str) -> str:
 def _label(value: object) -> str:
     """A text in a picture. The library shortens long ones, and fails where it halves a character beyond U+FFFF; and
     it ends the process where a character cannot be in XML."""
-    return _UNDRAWN.sub("\ufffd", safe(str(value)))
+    return re.sub(_UNDRAWN, "\ufffd", safe(str(value)))
 
 
 def _most_changing(points: Sequence[tuple[Any, ...]], most: int) -> list[tuple[Any, ...]]:
