@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from operator import mul
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -321,11 +321,10 @@ class Context:
         if left_out or (covered == "full" and self._holey):
             covered = "partial"
         ranges = CellRanges()
-        ranged: dict[str, Any] = {name: ranges.table(name, rows) for name, rows in tables.items()}
-        for declared in answer_class.tables():
-            make = given[declared.name]
-            if declared.name not in tables and not isinstance(make, ReportTable):
-                ranged[declared.name] = ReportTable.late(declared.row_class, partial(_late, declared.name, make))
+        ranged: dict[str, Any] = {
+            name: ranges.table(name, tables[name]) if name in tables else cache(partial(_ranged, name, one))
+            for name, one in given.items()
+        }
         ranged["facts"] = ranges.facts(facts)
         ranged["metrics"] = {
             declared.name: ranges.metric(
@@ -558,7 +557,7 @@ class Context:
         return metric.unknown("the trace is a part of another and lacks what this needs from before or after")
 
 
-def _late(name: str, make: Callable[[], ReportTable[object]]) -> ReportTable[object]:
+def _ranged(name: str, make: Any) -> ReportTable[object]:
     return CellRanges().table(name, make())
 
 

@@ -373,23 +373,6 @@ class ReportTable(Generic[R_co]):
     row_class: type[R_co]
     table: Table
     left_out: int | None = None
-    _make: Callable[[], ReportTable[R_co]] | None = attrs.field(init=False, default=None)
-
-    @classmethod
-    def late(cls, row_class: type[R], make: Callable[[], ReportTable[R]]) -> ReportTable[R]:
-        """A table that is made when it is first read."""
-        rows = cls.empty(row_class)
-        object.__delattr__(rows, "table")
-        object.__setattr__(rows, "_make", make)
-        return rows
-
-    def __getattr__(self, attribute: str) -> Table:
-        # Of one that is not made yet.
-        if attribute != "table" or self._make is None:
-            raise AttributeError(attribute)
-        object.__setattr__(self, "table", self._make().table)
-        object.__setattr__(self, "_make", None)
-        return self.table
 
     @classmethod
     def of(cls, row_class: type[R], rows: Iterable[R]) -> ReportTable[R]:

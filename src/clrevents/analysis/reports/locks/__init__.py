@@ -174,7 +174,6 @@ class LocksCollector(Collector[LocksReport]):
         )
         tables = LockTables(context, contentions, runs, self._switches.finish(context), self._asked)
         convoys = tables.convoys()
-        locks = tables.locks()
         deadlocks = tables.deadlocks()
         known = _CONTENTIONS not in context.unknown
         managed, native = tables.inside & ~contentions.native, tables.inside & contentions.native
@@ -220,13 +219,13 @@ class LocksCollector(Collector[LocksReport]):
             notes=[*_deadlock_notes(deadlocks), *_notes(tables, convoys)],
             occurred=("sampled_total",) if tables.entered else (),
             deadlocks=deadlocks,
-            locks=locks,
+            locks=tables.locks,
             convoys=convoys,
-            methods=tables.methods(),
-            holders=tables.holders(),
-            owners=tables.owners(),
-            threads=tables.threads(),
-            contentions=tables.contentions(),
+            methods=tables.methods,
+            holders=tables.holders,
+            owners=tables.owners,
+            threads=tables.threads,
+            contentions=tables.contentions,
         )
 
 

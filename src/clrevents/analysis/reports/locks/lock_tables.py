@@ -507,14 +507,8 @@ class LockTables:
         # Once, for each lock, thread and method asks about its own rows.
         self._bounds = starts, ends = spans.bounds()
         self._open = spans.open
-        self._names = BlockingMethods.of_reading(
-            context,
-            np.concatenate((self.stacks, runs.stack_id)),
-            np.concatenate((starts, runs.first)),
-            np.concatenate((spans.thread, runs.thread)),
-            asked.raw,
-            asked.my_code,
-        )
+        lots = [(self.stacks, starts, spans.thread), (runs.stack_id, runs.first, runs.thread)]
+        self._names = BlockingMethods.of_reading(context, lots, asked.raw, asked.my_code)
         self._numbers = lock_numbers(contentions)
         self._holder_runs = HeldRuns(contentions, runs, self.run_low, self.run_high)
         window = context.window

@@ -229,8 +229,8 @@ def _sizes(pool: PoolEvents, blocked: BlockedWorkers) -> dict[str, list[int | st
     rows: list[tuple[int, str, int]] = []
     for what, times, numbers in pool.sizes():
         rows += [(time, what, count) for time, count in zip(times.tolist(), numbers.tolist(), strict=True)]
-    moments = np.unique(np.concatenate((blocked.starts, blocked.ends)))
-    rows += [(time, "blocked", blocked.at(time)) for time in moments.tolist()]
+    moments = {*blocked.starts.tolist(), *blocked.ends.tolist()}
+    rows += [(time, "blocked", blocked.at(time)) for time in sorted(moments)]
     rows.sort(key=lambda row: row[:2])
     return {name: [row[place] for row in rows] for place, name in enumerate(("time_ns", "what", "count"))}
 

@@ -255,7 +255,7 @@ class Items:
 def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Items:
     """The items of one source."""
     begun, ended = matched([enqueues], [dequeues], source.keys, first_in_first_out)
-    alone = np.setdiff1d(np.arange(len(enqueues)), begun), np.setdiff1d(np.arange(len(dequeues)), ended)
+    alone = [np.delete(np.arange(len(side)), rows) for side, rows in ((enqueues, begun), (dequeues, ended))]
     nobody = [np.full(len(side), NONE, dtype=np.int64) for side in alone]
     begin = np.concatenate((begun, alone[0], nobody[1])).astype(np.int64)
     end = np.concatenate((ended, nobody[0], alone[1])).astype(np.int64)
@@ -302,7 +302,8 @@ def length_table(context: Context, sources: Sequence[Items]) -> ReportTable[Queu
     for items in sources:
         queued = np.where(items.enqueued != NONE, items.enqueued, ALWAYS)
         dequeued = items.dequeued[items.dequeued != NONE]
-        times = np.unique(np.concatenate((items.enqueued[items.enqueued != NONE], dequeued)))
+        # Without counts, numpy.ma is loaded.
+        times, _ = np.unique(np.concatenate((items.enqueued[items.enqueued != NONE], dequeued)), return_counts=True)
         waiting = np.searchsorted(np.sort(queued), times, "right") - np.searchsorted(np.sort(dequeued), times, "right")
         rows["time_ns"] += times.tolist()
         rows["source"] += [items.source] * len(times)

@@ -148,13 +148,11 @@ class WaitFinder:
         sides = [locks.spans, handles, tasks]
         stacks = [spans.at_begin("stack_id").astype(np.int64) for spans in sides]
         moments = [spans.bounds()[0] for spans in sides]
-        self._names = BlockingMethods.of_reading(
-            context,
-            np.concatenate((*stacks, runs.stack_id, away.stack_id)),
-            np.concatenate((*moments, runs.first, away.start)),
-            np.concatenate((*(spans.thread for spans in sides), runs.thread, away.thread.astype(np.uint64))),
-            *(raw, my_code),
-        )
+        threads = [spans.thread for spans in sides]
+        sampled = runs.stack_id, runs.first, runs.thread
+        switched = away.stack_id, away.start, away.thread.astype(np.uint64)
+        lots = [*zip(stacks, moments, threads, strict=True), sampled, switched]
+        self._names = BlockingMethods.of_reading(context, lots, raw, my_code)
         states = self._names.states
         self._states = states
         self._own = np.array(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Hashable, Iterable, Sequence
+from copy import copy
 from functools import cache, cached_property
 from typing import Any, Final, Literal, TypeAlias, get_args
 from weakref import WeakKeyDictionary
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, ReadingNames
-from clrevents.analysis.gathering.groups import Array, Interned, Ints
+from clrevents.analysis.gathering.groups import Array, Interned, Ints, offsets
 from clrevents.analysis.gathering.merged_stacks import (
     NATIVE_CALL,
     NO_STACK,
@@ -321,7 +322,9 @@ TRACING: Final = ("System.Diagnostics.Tracing.", "System.Threading.Tasks.TplEven
 """How those begin that write events."""
 
 
-_OF_READING: Final[WeakKeyDictionary[ReadingNames, dict[Hashable, BlockingMethods]]] = WeakKeyDictionary()
+_OF_READING: Final[WeakKeyDictionary[ReadingNames, dict[Hashable, list[tuple[Any, BlockingMethods]]]]] = (
+    WeakKeyDictionary()
+)
 
 
 class BlockingMethods:
@@ -364,13 +367,23 @@ class BlockingMethods:
         """Which stacks hold managed code, of a recording that tells."""
 
     @classmethod
-    def of_reading(cls, context: Context, *asked: Any) -> BlockingMethods:
-        """The same for all reports of a reading that ask for the same stacks."""
-        known = _OF_READING.setdefault(context.names, {})
-        key = context.process_id, *(one.tobytes() if isinstance(one, np.ndarray) else one for one in asked)
-        if key not in known:
-            known[key] = cls(context, *asked)
-        return known[key]
+    def of_reading(
+        cls, context: Context, lots: Sequence[tuple[Ints, Ints, Array]], raw: bool, my_code: bool
+    ) -> BlockingMethods:
+        """Names for several lots of stack ids, times and threads, for all reports of a reading that ask for these, or
+        for some of them later."""
+        known = _OF_READING.setdefault(context.names, {}).setdefault((context.process_id, raw, my_code), [])
+        keys = [tuple([column.tobytes() for column in lot]) for lot in lots]
+        for places, names in known:
+            if places.keys() >= set(keys):
+                some = copy(names)
+                some.of = np.concatenate([names.of[places[key]] for key in keys])
+                return some
+        ids, times, threads = (np.concatenate(column) for column in zip(*lots, strict=True))
+        names = cls(context, ids, times, threads, raw, my_code)
+        edges = offsets([len(lot[0]) for lot in lots]).tolist()
+        known.append((dict(zip(keys, itertools.starmap(slice, itertools.pairwise(edges)), strict=True)), names))
+        return names
 
     @cached_property
     def states(self) -> StackStates:
