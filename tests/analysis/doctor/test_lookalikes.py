@@ -41,6 +41,7 @@ XML: Final = "System.Xml.Serialization.XmlSerializer."
 PERIOD: Final = healthy().answers["waits"].facts.sampling_period_ns or MS
 LITTLE: Final = int(0.15 * 90 * MS / PERIOD)
 """How many samples see a thread awake for 15 % of the 90 ms that it has of a processor."""
+BUSY: Final = {"threads.machine_total": 12 * S, "threads.processor_total": S, "threads.available_total": 2 * LONG}
 WOKEN: Final = {**timers(3_000), "threads.processor_total": S}
 READS: Final = hot("Interop.Sys.PRead(SafeHandle, byte*, int, long)")(9 * S)
 
@@ -203,6 +204,10 @@ LOOKALIKES: Final = (
     pytest.param("wait.polling", polling(9 * S, seen=LITTLE), SICK, id="samples hardly see it awake"),
     pytest.param("wait.polling", polling(9 * S, seen=2 * LITTLE), Unknown, id="it may do a little each time"),
     pytest.param("wait.polling", polling(9 * S, seen=5 * LITTLE), Clear, id="it works in between"),
+    pytest.param("wait.polling", {**polling(9 * S), **BUSY}, Unknown, id="others keep the processors busy"),
+    pytest.param(
+        "wait.polling", {**polling(9 * S), **BUSY, "threads.machine_total": 11 * S}, SICK, id="half are left to it"
+    ),
     pytest.param("wait.awaited", turns(9 * S), SICK, id="one that goes on lets another one go"),
     pytest.param("wait.awaited", turns(9 * S, "Shop.Take()"), Clear, id="another method gives it something to do"),
     pytest.param("wait.awaited", turns(9 * S, after=5 * MS), Clear, id="it goes on by itself"),

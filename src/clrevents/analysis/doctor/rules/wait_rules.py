@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.words import counted, share_text
+from clrevents._util.words import counted, duration_text, share_text
 from clrevents.analysis.doctor.program import BARRIER, UNTIL_EXIT, library_of, starter
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.doctor.rules.locks_rules import READER_WRITER, let_go_in
@@ -255,6 +255,10 @@ def _polling(case: Case, limit: float) -> Verdict:
     roles = threads.column("role").tolist()
     slept = {method: rows for method, rows in slept.items() if all(roles[row] != "main" for row in rows)}
     period = case.answers["waits"].facts.sampling_period_ns or _PERIOD
+    totals = (case.value(f"threads.{name}_total") or 0 for name in ("machine", "processor", "available"))
+    busy, own, available = totals
+    others = max(busy - own, 0)
+    scarce = others > _MOSTLY * available
     polled: list[int] = []
     unsure: list[int] = []
     for row, (kind, method) in enumerate(zip(kinds, methods, strict=True)):
@@ -266,13 +270,16 @@ def _polling(case: Case, limit: float) -> Verdict:
         if _SPENT[0] <= share <= _SPENT[1] and ready[sleepers].sum() >= _WOKEN * ran[sleepers].sum():
             # Sleeps one after the other look like one, unless a sample shows the thread between them.
             awake = (stretches[method] - len(sleepers)) * period / used[at[method]]
-            (polled if awake <= _AWAKE else unsure if awake < _AT_WORK_BETWEEN else []).append(row)
+            # Where other programs keep the processors busy, whoever wakes waits for one, whatever it does then.
+            sure = awake <= _AWAKE and not scarce
+            (polled if sure else unsure if awake < _AT_WORK_BETWEEN else []).append(row)
     total = case.cells("waits", "methods", "waited_ns", polled or unsure)
     if unsure and not polled:
         names = ", ".join(methods[row] for row in unsure[:3])
+        why = f"as other programs used {duration_text(others)} of processor time, " if scarce else ""
         return Unknown(
-            f"threads slept for moments for {total.text} together in {names}: no event tells whether they look for "
-            "something in between, or do a little at a time"
+            f"threads slept for moments for {total.text} together in {names}: {why}no event tells whether they look "
+            "for something in between, or do a little at a time"
         )
     if not polled:
         return Clear("no thread slept for moments only, again and again", (total,))
