@@ -258,7 +258,7 @@ def _polling(case: Case, limit: float) -> Verdict:
     totals = (case.value(f"threads.{name}_total") or 0 for name in ("machine", "processor", "available"))
     busy, own, available = totals
     others = max(busy - own, 0)
-    scarce = others > _MOSTLY * available
+    scarce = 0 < _MOSTLY * available < others
     polled: list[int] = []
     unsure: list[int] = []
     for row, (kind, method) in enumerate(zip(kinds, methods, strict=True)):
