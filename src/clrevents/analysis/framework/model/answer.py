@@ -140,8 +140,6 @@ def answer(*, name: str, summary: str = "", charts: tuple[ChartDeclaration, ...]
     """Make a report's class: `name` is the name of the report, its sub-command and its schema.
 
     `summary` names the metrics and facts that people see, in order, with blanks between; all of them when empty.
-
-    Raises TypeError for a chart that does not fit the tables.
     """
 
     def make(body: A) -> A:
@@ -149,11 +147,6 @@ def answer(*, name: str, summary: str = "", charts: tuple[ChartDeclaration, ...]
         frozen_class.name = name
         frozen_class.summary = tuple(summary.split())
         frozen_class.declared_charts = charts
-        tables = {declared.name: declared.row_class for declared in _tables(frozen_class)} if charts else {}
-        for chart in charts:
-            wrong = chart.wrong(tables)
-            if wrong is not None:
-                raise TypeError(f"{body.__name__}: chart {wrong}")
         return frozen_class
 
     return make

@@ -116,17 +116,13 @@ class ParameterDeclaration:
 
 
 def parameters_of(parameters_class: type[Any]) -> tuple[ParameterDeclaration, ...]:
-    """The parameters of a class. Raises TypeError for one of another type, or without a description."""
+    """The parameters of a class."""
     hints = typing.get_type_hints(parameters_class)
     declarations = []
     for field in attrs.fields(parameters_class):
         hint = hints[field.name]
-        kind = next((t for t in (*typing.get_args(hint), hint) if t in _TYPES), None)
-        description = field.metadata.get("description", "")
-        if kind is None or not description.endswith("."):
-            raise TypeError(f'{parameters_class.__name__}.{field.name}: a bool, int or str with parameter(…, "…")')
-        more = (field.metadata[name] for name in ("choices", "joined", "argument", "selector"))
-        declarations.append(ParameterDeclaration(field.name, kind, field.default, description, *more))
+        kind = next(t for t in (*typing.get_args(hint), hint) if t in _TYPES)
+        declarations.append(ParameterDeclaration(field.name, kind, field.default, **field.metadata))
     return tuple(declarations)
 
 

@@ -88,28 +88,6 @@ class ChartDeclaration(Value):
     description: str
     panels: tuple[Panel, ...]
 
-    def wrong(self, tables: Mapping[str, type[Any]]) -> str | None:
-        """What does not fit the tables' row classes; None if everything does."""
-        if not self.description.endswith("."):
-            return f"{self.name}: describe it with one sentence"
-        for panel in self.panels:
-            if panel.table not in tables:
-                return f"{self.name}: no table {panel.table!r}"
-            columns = {column.name: column for column in columns_of(tables[panel.table])}
-            for name in filter(None, (panel.x, panel.y, panel.by, panel.until, panel.each)):
-                if name not in columns or columns[name].many:
-                    return f"{self.name}: no column {name!r} with one value in {panel.table}"
-            for time in filter(None, (panel.x, panel.until)):
-                if columns[time].cell.name != "time":
-                    return f"{self.name}: {time!r} is not a time"
-            if (panel.mark == "span") != (panel.until is not None):
-                return f"{self.name}: only spans have an end"
-            if panel.mark == "span" and panel.each is not None:
-                return f"{self.name}: spans have lines, not pictures of their own"
-            if panel.mark != "span" and columns[panel.y].cell.python not in (int, float):
-                return f"{self.name}: {panel.y!r} is not a number"
-        return None
-
 
 @frozen(eq=False, repr=False)
 class Chart:

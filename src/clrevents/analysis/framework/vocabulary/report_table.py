@@ -128,7 +128,7 @@ def row(
 ) -> Callable[[C], C]: ...
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
 def row(cls: C | None = None, /, **shape: Any) -> Any:
-    """Make a frozen class of rows, or of facts. The columns are checked by `columns_of`.
+    """Make a frozen class of rows, or of facts.
 
     A class that extends a row class inherits its shape, unless it declares its own.
     """
@@ -167,54 +167,18 @@ def shape_of(row_class: type[Any]) -> RowShape:
 
 
 def columns_of(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
-    """The columns of a row class: its process first, `lossy` last.
-
-    Raises TypeError listing everything that is wrong: types that are not cells, columns without a description, a shape
-    that names missing columns.
-    """
+    """The columns of a row class: its process first, `lossy` last. Raises TypeError for types that are not cells."""
     known: tuple[ColumnDeclaration, ...] | None = row_class.__dict__.get(_COLUMNS)
     if known is None:
-        known = _checked_columns(row_class)
+        hints = typing.get_type_hints(row_class, include_extras=True)
+        columns = [
+            column_of(field.name, hints[field.name], field.metadata["description"], field.metadata["importance"])
+            for field in attrs.fields(row_class)
+        ]
+        ranks = {"process_id": -1, **{name: rank for rank, name in enumerate(_LAST, 1)}}
+        known = tuple(sorted(columns, key=lambda column: ranks.get(column.name, 0)))
         setattr(row_class, _COLUMNS, known)
     return known
-
-
-def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
-    hints = typing.get_type_hints(row_class, include_extras=True)
-    columns, wrong = [], []
-    for field in attrs.fields(row_class):
-        description = field.metadata.get("description", "")
-        if not description.endswith("."):
-            wrong.append(f'{field.name}: describe it with one sentence, column("…")')
-        try:
-            columns.append(column_of(field.name, hints[field.name], description, field.metadata.get("importance", 2)))
-        except TypeError as error:
-            wrong.append(str(error))
-    names = {column.name for column in columns}
-    shape = shape_of(row_class)
-    tree = () if shape.tree is None else (shape.tree.depth, shape.tree.name, shape.tree.weight)
-    for name in (*(shape.span or ()), shape.at, shape.since, *shape.threads, shape.text, *tree):
-        if name is not None and name not in names:
-            wrong.append(f"{name}: the shape of {row_class.__name__} names this column, which is not there")
-    if shape.span and "clipped" not in names:
-        wrong.append(f"{row_class.__name__} has a span and no column `clipped`: extend SpanRow")
-    if not shape.span and "clipped" in names and row_class is not SpanRow:
-        wrong.append(f"{row_class.__name__} extends SpanRow: say which columns are its span, @row(span=(…, …))")
-    if sum(part is not None for part in (shape.span, shape.at, shape.since)) > 1:
-        wrong.append(f"{row_class.__name__} has more than one of span, at and since")
-    kinds = {column.name: column for column in columns}
-    for name, cell in [(n, "time") for n in (*(shape.span or ()), shape.at, shape.since)] + [
-        (n, "thread") for n in shape.threads
-    ]:
-        declared = kinds.get(name or "")
-        if declared is not None and (declared.cell.name != cell or declared.many):
-            wrong.append(f"{name}: the shape of {row_class.__name__} needs one {cell} there")
-    texts = kinds.get(shape.text or "")
-    if texts is not None and texts.cell.privacy != "private":
-        wrong.append(f"{shape.text}: the shape of {row_class.__name__} needs private texts there")
-    if wrong:
-        raise TypeError(f"{row_class.__name__}: {'; '.join(wrong)}")
-    return tuple(sorted(columns, key=lambda c: (c.name != "process_id", c.name in _LAST and _LAST.index(c.name) + 1)))
 
 
 def as_columns(row_class: type[Any], rows: Sequence[Any]) -> Mapping[str, list[Any]]:
