@@ -68,14 +68,14 @@ def outcomes(index: Ranges, addresses: list[int], time: int) -> list[int]:
 def examined(index: Ranges, addresses: list[int], time: int) -> int:
     """How many pairs of an address and a range that claims it are looked at."""
     looked = 0
-    alive = index._alive
+    alive = index._one_alive
 
-    def counting(group: Any, asked: Any, times: Any) -> Any:
+    def counting(group: Any, asked: Any, time_ns: Any) -> Any:
         nonlocal looked
-        looked += len(group)
-        return alive(group, asked, times)
+        looked += 1
+        return alive(group, asked, time_ns)
 
-    index._alive = counting  # type: ignore[method-assign]
+    index._one_alive = counting  # type: ignore[method-assign]
     outcomes(index, addresses, time)
     return looked
 

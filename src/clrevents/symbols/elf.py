@@ -110,7 +110,8 @@ class SymbolTable:
 
     def find(self, addresses: Addresses) -> Ints:
         """The innermost symbol around each address; -1 without one."""
-        return self._beyond.before(np.searchsorted(self.starts, addresses, "right"), addresses)
+        places = np.searchsorted(self.starts, addresses, "right").tolist()
+        return np.array(list(map(self._beyond.before, places, addresses.tolist())), dtype=np.int64)
 
     def name(self, index: int) -> str:
         """The name of a symbol, as it is in the file."""

@@ -190,8 +190,6 @@ _MORE: Final = 10_000
 _MORE_EACH: Final = 8
 """How many more are examined in all queries together, and how many for each range that there is; only hostile ranges
 overlap so often."""
-_FEW: Final = 8
-"""Up to this many places are faster to look up one by one than with arrays: a single frame asks for one."""
 
 
 class LastBeyond:
@@ -207,32 +205,9 @@ class LastBeyond:
             self._largest[low // 2 : low] = self._largest[low : 2 * low].reshape(-1, 2).max(axis=1)
             low //= 2
 
-    def before(self, places: Ints, addresses: Addresses) -> Ints:
-        """The last place before each of `places` whose end is beyond the address there; -1 if there is none."""
-        if len(places) <= _FEW:
-            pairs = zip(places.tolist(), addresses.tolist(), strict=True)
-            return np.array([self.one_before(place, address) for place, address in pairs], dtype=np.int64)
-        before = np.full(len(places), -1, dtype=np.int64)
-        node = places + self._leaves
-        up = np.arange(len(places))
-        # Up, past everything to the left of a node, until some of it lies beyond.
-        while len(up):
-            there = ((node[up] & 1) == 1) & (self._largest[node[up] - 1] > addresses[up])
-            done = up[there]
-            before[done] = node[done] - 1
-            node[up] >>= 1
-            up = up[~there & (node[up] > 1)]
-        down = np.flatnonzero((before >= 0) & (before < self._leaves))
-        while len(down):
-            right = 2 * before[down] + 1
-            before[down] = right - (self._largest[right] <= addresses[down])
-            down = down[before[down] < self._leaves]
-        before[before >= 0] -= self._leaves
-        return before
-
-    def one_before(self, place: int, address: int) -> int:
-        """The same for one place."""
-        largest, leaves = self._largest, self._leaves
+    def before(self, place: int, address: int) -> int:
+        """The last place before this one whose end is beyond the address; -1 if there is none."""
+        largest, leaves = self._largest.data, self._leaves
         node = place + leaves
         while not (node & 1 and largest[node - 1] > address):
             node >>= 1
@@ -329,32 +304,20 @@ class Ranges:
         index: Ints,
         outcome: NDArray[np.uint8],
     ) -> None:
+        """Together in the ranges with the nearest start; what is not there, which is little, is looked for alone."""
         group = np.searchsorted(self._starts[low:high], addresses[open_], "right") - 1 + low
-        steps = 0
-        while True:
-            keep = group >= low
-            keep[keep] = self._reach[group[keep]] > addresses[open_[keep]]
-            open_, group = open_[keep], group[keep]
-            if not len(open_):
-                return
-            if steps >= _STEPS:
-                if self._more < len(open_):
-                    outcome[open_] = UNDECIDED
-                    return
-                self._more -= len(open_)
-            steps += 1
-            asked = addresses[open_]
-            if times is None:
-                at, how = self._latest(group, asked)
-            else:
-                at, how = self._alive(group, asked, times[open_])
-            better = (how != NOTHING) & ((how == FOUND) | (outcome[open_] == NOTHING))
-            outcome[open_[better]] = how[better]
-            inside = how == FOUND
-            index[open_[inside]] = at[inside]
-            open_, group = open_[~inside], group[~inside]
-            if len(open_):
-                group = self._around(group, addresses[open_])
+        keep = group >= low
+        keep[keep] = self._reach[group[keep]] > addresses[open_[keep]]
+        open_, group = open_[keep], group[keep]
+        at = self._limit[group] - 1 if times is None else self._alive(group, times[open_])
+        inside = addresses[open_] < self._ends[at]
+        if times is not None:
+            inside &= (self.lives.begin[at] <= times[open_]) & (times[open_] < self.lives.end[at])
+        outcome[open_[inside]] = FOUND
+        index[open_[inside]] = at[inside]
+        for row in open_[~inside].tolist():
+            time_ns = None if times is None else int(times[row])
+            index[row], outcome[row] = self._one_in_space(low, high, int(addresses[row]), time_ns, int(outcome[row]))
 
     def _one_in_space(self, low: int, high: int, address: int, time_ns: int | None, outcome: int) -> tuple[int, int]:
         columns = self._numbers
@@ -370,7 +333,7 @@ class Ranges:
             if how == FOUND:
                 return at, FOUND
             outcome = how if outcome == NOTHING else outcome
-            group = bisect_right(columns.first, self._beyond.one_before(columns.first[group], address)) - 1
+            group = bisect_right(columns.first, self._beyond.before(columns.first[group], address)) - 1
         return -1, outcome
 
     @cached_property
@@ -383,34 +346,18 @@ class Ranges:
         """Made when it is needed first: never, where ranges do not overlap."""
         return LastBeyond(self._ends)
 
-    def _around(self, group: Ints, asked: Addresses) -> Ints:
-        """The last group of ranges with the same start before each group that reaches beyond its address, or -1."""
-        at = self._beyond.before(self._first[group], asked)
-        return np.searchsorted(self._first, at, "right") - 1
+    def _alive(self, group: Ints, times: Ints) -> Ints:
+        """Of the ranges that start at the same address, the first that ends after its time; the last if there is none.
 
-    def _alive(self, group: Ints, asked: Addresses, times: Ints) -> tuple[Ints, NDArray[np.uint8]]:
-        """Of the ranges that start at the same address, the one that existed at its time."""
-        lives = self.lives
-        low, high = self._first[group], self._limit[group]
-        limit = high
-        # The first that ends later, by bisection: their ends are in order.
+        By bisection: their ends are in order.
+        """
+        low, high = self._first[group], self._limit[group] - 1
         while np.any(low < high):
             middle = (low + high) // 2
-            over = (low < high) & (lives.end[np.minimum(middle, len(lives) - 1)] <= times)
-            high = np.where((low < high) & ~over, middle, high)
+            over = (low < high) & (self.lives.end[middle] <= times)
+            high = np.where(over, high, middle)
             low = np.where(over, middle + 1, low)
-        there = low < limit
-        at = np.where(there, low, limit - 1)
-        inside = asked < self._ends[at]
-        begun = lives.begin[at] <= times
-        before = at - 1
-        older = there & (before >= self._first[group]) & (asked < self._ends[np.maximum(before, 0)])
-        how = np.where(
-            there & begun & inside,
-            FOUND,
-            np.where(older | (~there & inside), GONE, np.where(there & inside, EARLY, NOTHING)),
-        )
-        return at, how.astype(np.uint8)
+        return low
 
     def _one_alive(self, group: int, address: int, time_ns: int) -> tuple[int, int]:
         columns = self._numbers
@@ -424,17 +371,9 @@ class Ranges:
             return at, GONE
         return at, EARLY if inside else NOTHING
 
-    def _latest(self, group: Ints, asked: Addresses) -> tuple[Ints, NDArray[np.uint8]]:
-        at = self._limit[group] - 1
-        over = np.flatnonzero(asked >= self._ends[at])
-        if len(over):
-            last = self._beyond.before(at[over], asked[over])
-            at[over] = np.maximum(last, self._first[group[over]])
-        return at, np.where(asked < self._ends[at], FOUND, NOTHING).astype(np.uint8)
-
     def _one_latest(self, group: int, address: int) -> tuple[int, int]:
         columns = self._numbers
         at = columns.limit[group] - 1
         if address >= columns.ends[at]:
-            at = max(self._beyond.one_before(at, address), columns.first[group])
+            at = max(self._beyond.before(at, address), columns.first[group])
         return at, FOUND if address < columns.ends[at] else NOTHING
