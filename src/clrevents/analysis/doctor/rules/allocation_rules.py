@@ -98,25 +98,28 @@ def _strings(case: Case, limit: float) -> Verdict:
 
 def _one_site(case: Case, limit: float) -> Verdict:
     total = case.cited("alloc.bytes_total")
+    rate, paused = case.per_second(total.value), case.value("gc.paused") or 0.0
+    # What survives makes pauses long, not what is allocated and dies.
+    costly = paused >= _PAUSED and (case.value("gc.promoted_total") or 0) < _SURVIVING * total.value
+    if rate < _MUCH and not costly:
+        # Decided first, since naming the stacks of all allocations costs most.
+        title = f"{total.text} allocated, which is {size_text(rate)} per second, is too little for one method to matter"
+        return Clear(title, (total,))
     rows = case.rows("alloc", "stacks")
     methods, bytes_ = rows.column("method").tolist(), rows.column("bytes").tolist()
     weights: dict[str, list[int]] = {}
     for row, name in enumerate(methods):
         if name != f"[{NO_STACK}]":
             weights.setdefault(name, []).append(row)
-    if not weights or not total.value:
+    if not weights:
         return Clear("no allocation has a stack", (total,))
     worst = max(weights, key=lambda name: sum(bytes_[row] or 0 for row in weights[name]))
     site, places = _caller(case, worst, weights[worst])
     cited = case.cells("alloc", "stacks", "bytes", places)
     share = cited.value / total.value
-    rate = case.per_second(total.value)
     what = "one method allocates" if site == worst else f"the most that one caller of {worst} allocates is"
     title = f"{what} {share_text(share)} of {total.text}, which is {size_text(rate)} per second"
-    paused = case.value("gc.paused") or 0.0
-    # What survives makes pauses long, not what is allocated and dies.
-    costly = paused >= _PAUSED and (case.value("gc.promoted_total") or 0) < _SURVIVING * total.value
-    if share < limit or cited.value < _LEAST or (rate < _MUCH and not costly):
+    if share < limit or cited.value < _LEAST:
         return Clear(title, (cited, total))
     if paused:
         title += f"; collections stopped the program {share_text(paused)} of the time"
