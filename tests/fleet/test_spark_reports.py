@@ -24,7 +24,7 @@ from tiers import drawn
 pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
 pytest.importorskip("pyspark", reason="needs pyspark")
 
-SUMMARIES = import_module("clrevents.fleet.spark.worker_rows").SUMMARIES
+SUMMARIES = import_module("clrevents.fleet.spark_rows").SUMMARIES
 
 TABLES = [(name, table.name) for name in report_names() for table in find_report(name).answer.tables()]
 SAMPLE = [found for found in TABLES if drawn(3, "tables in Spark", *found)]

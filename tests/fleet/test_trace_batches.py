@@ -12,7 +12,7 @@ from arrow_rows import arrow_rows
 from clrevents import UnknownEventError
 from clrevents.errors import Limits
 from clrevents.fleet.questions import Opening, TraceProblem
-from clrevents.fleet.spark.worker_rows import event_batches, event_table
+from clrevents.fleet.spark_rows import event_batches, event_table
 from clrevents.schema.registry import DEFAULT
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture, unpacked

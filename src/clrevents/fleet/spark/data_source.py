@@ -23,9 +23,8 @@ from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.decode.selection import FilterOptions, Filters
 from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
-from clrevents.fleet import questions
+from clrevents.fleet import questions, spark_rows
 from clrevents.fleet.joined import TRACE, Joined, with_trace
-from clrevents.fleet.spark import worker_rows
 from clrevents.fleet.trace_paths import bundled, file_size, is_url_pattern, trace_paths
 from clrevents.schema.registry import DEFAULT
 from clrevents.sources import file_system, is_url
@@ -144,7 +143,7 @@ class NettraceDataSource(_SPARK.DataSource):  # type: ignore[misc]
 
         Raises ValueError for contradictory options, and what `Trace.table` raises for unknown names.
         """
-        return worker_rows.in_words(_Asked(self.options).fields())
+        return spark_rows.in_words(_Asked(self.options).fields())
 
     def reader(self, schema: Any) -> Any:
         """What plans and reads. `schema` may have fewer columns than there are, or wider ones."""
@@ -201,12 +200,12 @@ class _Asked:
         assert self.event is not None
         try:
             own = None if self.columns is None else [name for name in self.columns if name != TRACE]
-            return worker_rows.event_table(self.event, own, self.enum_names).fields
+            return spark_rows.event_table(self.event, own, self.enum_names).fields
         except UnknownEventError:
             return self._sampled(self.event)
 
     def _sampled(self, event: str) -> tuple[TableField, ...]:
-        question = partial(worker_rows.ask_fields, selector=event, enum_names=self.enum_names)
+        question = partial(spark_rows.ask_fields, selector=event, enum_names=self.enum_names)
         joined = Joined()
         for path in self.paths()[: self.sample]:
             for table in questions.asked(question, path, self.opening).values:
@@ -220,11 +219,11 @@ class _Asked:
         return joined.table().fields
 
     def _report_fields(self) -> tuple[TableField, ...]:
-        if self.table in worker_rows.SUMMARIES:
-            return worker_rows.summary(self.table, self._report_question()).fields
+        if self.table in spark_rows.SUMMARIES:
+            return spark_rows.summary(self.table, self._report_question()).fields
         tables = questions.empty_tables(str(self.report))
         if self.table is None or self.table not in tables:
-            raise KeyError(f"no table {self.table!r}; there are {', '.join((*tables, *worker_rows.SUMMARIES))}")
+            raise KeyError(f"no table {self.table!r}; there are {', '.join((*tables, *spark_rows.SUMMARIES))}")
         return with_trace("", tables[self.table]).fields
 
     def paths(self) -> list[str]:
@@ -237,31 +236,31 @@ class _Asked:
         paths = [path for path in self.paths() if all(_fits(path, test) for test in tests)]
         return bundles(paths, known_sizes(self.places, paths), self.bundle)
 
-    def rows(self, schema: worker_rows.SparkSchema, filters: Sequence[Any]) -> worker_rows.SparkRows:
+    def rows(self, schema: spark_rows.SparkSchema, filters: Sequence[Any]) -> spark_rows.SparkRows:
         """What a worker does with each trace."""
         question = None if self.report is None else self._report_question()
         if self.problems:
             asked_of: list[Any] = [] if question is None else [question]
             if self.event is not None:
-                asked_of.append(partial(worker_rows.ask_through, selector=self.event, filters=self.filters))
-            return partial(worker_rows.rows_of_problems, questions=tuple(asked_of), opening=self.opening)
+                asked_of.append(partial(spark_rows.ask_through, selector=self.event, filters=self.filters))
+            return partial(spark_rows.rows_of_problems, questions=tuple(asked_of), opening=self.opening)
         if self.findings:
             rules = tuple(self.parameters.get("rules", ()))
             rules_of(rules)
             findings = partial(questions.findings_of, rules=rules, window=self._window())
-            return partial(worker_rows.answer_rows, question=findings, table=None, opening=self.opening)
+            return partial(spark_rows.answer_rows, question=findings, table=None, opening=self.opening)
         if question is not None:
-            return partial(worker_rows.answer_rows, question=question, table=self.table, opening=self.opening)
+            return partial(spark_rows.answer_rows, question=question, table=self.table, opening=self.opening)
         assert self.event is not None
         named = tuple(field["name"] for field in schema["fields"] if field["name"] != TRACE)
         try:
             # Whatever is asked for, some column has to be read for the rows to be counted.
-            worker_rows.event_table(self.event, named, self.enum_names)
+            spark_rows.event_table(self.event, named, self.enum_names)
             columns: tuple[str, ...] | None = named or ("time_ns",)
         except UnknownEventError:
             columns = None
         return partial(
-            worker_rows.event_rows,
+            spark_rows.event_rows,
             selector=self.event,
             columns=columns,
             enum_names=self.enum_names,
@@ -271,7 +270,7 @@ class _Asked:
 
     def _report_question(self) -> questions.AskReport:
         declared = find_report(str(self.report))
-        kept = () if self.problems or self.table in worker_rows.SUMMARIES else (str(self.table),)
+        kept = () if self.problems or self.table in spark_rows.SUMMARIES else (str(self.table),)
         return questions.AskReport(declared.name, declared.parameters(**self.parameters), self._window(), kept)
 
     def _window(self) -> WindowOptions:
@@ -314,10 +313,10 @@ def _moment(text: str) -> int | str:
 class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
     """Plans one partition for each large trace and for several small ones, and reads them on workers."""
 
-    def __init__(self, asked_for: _Asked, schema: worker_rows.SparkSchema) -> None:
+    def __init__(self, asked_for: _Asked, schema: spark_rows.SparkSchema) -> None:
         self._asked, self._schema = asked_for, schema
         self._filters: tuple[object, ...] = ()
-        worker_rows.arrow_target(worker_rows.fields_of(schema))
+        spark_rows.arrow_target(spark_rows.fields_of(schema))
         # Here already, for names that do not exist: a worker's errors would be tried again.
         self._rows = asked_for.rows(schema, ())
 
