@@ -13,6 +13,7 @@ from analysis.doctor.test_rule_laws import (
     Facts,
     S,
     begun,
+    blockers,
     healthy,
     hot,
     in_calls,
@@ -220,6 +221,14 @@ LOOKALIKES: Final = (
 @pytest.mark.parametrize(("rule", "facts", "kind"), LOOKALIKES)
 def test_it_tells_them_apart(rule: str, facts: Facts, kind: type) -> None:
     assert isinstance(verdict(planted(facts), rule_of(rule)), kind)
+
+
+def test_few_sleeps_of_workers_clear_nothing_if_samples_may_hide_more() -> None:
+    case, rule = planted(blockers(S, "sleep")), rule_of("pool.sleeping")
+    pool = case.answers["pool"]
+    least = {**pool.metrics, "blocked_total": attrs.evolve(pool.metrics["blocked_total"], low=S)}
+    hidden = attrs.evolve(case, answers={**case.answers, "pool": attrs.evolve(pool, metrics=least)})
+    assert [type(verdict(one, rule)) for one in (case, hidden)] == [Clear, Unknown]
 
 
 def test_what_timers_start_counts_for_them() -> None:

@@ -100,6 +100,8 @@ def _blocked(case: Case, limit: float, rows: list[int], what: str) -> Verdict:
     share = case.share(waited.value)
     title = f"workers of the pool {what} for {waited.text}"
     if waited.value < limit:
+        if waited.value and waited.side == "at least " and not case.missing_events:
+            return Unknown(f"{title}, and {duration_text(limit)} would be found: samples may hide the rest")
         return Clear(title, (waited,), ns=limit - waited.value)
     worst = max(rows, key=lambda row: blockers.numbers("waited_ns")[row])
     threads = case.cells("pool", "blockers", "threads", [worst])
