@@ -89,6 +89,10 @@ class ThreadTable:
         """How many definitions there were before the last one of the thread at this place."""
         return self._born[place] if place < len(self._born) else self.definitions
 
+    def find(self, index: int) -> int | None:
+        """The place of the thread that an index currently refers to."""
+        return self._by_index.get(index)
+
     def remove(self, index: int) -> int | None:
         """Forget an index; returns its thread's place."""
         place = self._by_index.pop(index, None)

@@ -181,13 +181,6 @@ class Answer(Tabled, Generic[F_co]):
         """The tables of this kind of report, in order."""
         return _tables(cls)
 
-    def table(self, name: str | None = None) -> ReportTable[Any]:
-        """The table called `name`, or the first one. Raises KeyError for one that the report does not have."""
-        rows = super().table(name)
-        # For rules, slow ones are made when one of these reads them.
-        made: ReportTable[Any] = rows() if callable(rows) else rows
-        return made
-
     @classmethod
     def facts_class(cls) -> type[Any]:
         """The class of `facts`."""

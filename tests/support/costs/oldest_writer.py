@@ -32,11 +32,13 @@ class NetPerf12Writer(ObjectWriter):
         self.events(records)
 
     def events(self, items: Sequence[EventRecord | MetadataRecord]) -> None:
-        """Events and descriptions, in this order."""
+        """Events and descriptions, in this order. Raises ValueError for an event that was not described."""
         describe = partial(described, version=self._version)
         for item in items:
             if isinstance(item, MetadataRecord):
                 self.places[item.metadata_id] = self.offset
+            if item.metadata_id not in self.places:
+                raise ValueError("no description with this id was written")
             data = full_record(item, self.places[item.metadata_id], 8, describe)
             self.raw(signed(len(data), 4, "the record's size") + data)
 
