@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from clrevents.decode.container.window import NEXT_TRACE, NeedMore, Window, behind_end
+from clrevents.decode.container.window import LONGEST, NEXT_TRACE, NeedMore, Window, behind_end
 from clrevents.schema.codes import BlockKind
 
 PEEK: Final = 24
@@ -54,8 +54,9 @@ class Search:
     """Searches one stream, each from a position at or after that of the last."""
 
     def __init__(self) -> None:
-        # Stream offsets between which no blocks start.
+        # Stream offsets between which no blocks start, and between which there is no beginning of a trace.
         self._from = self._to = 0
+        self._none_from = self._none_to = 0
 
     def spurious_end(self, window: Window) -> bool:
         """In salvage mode an end block is trusted only if no other blocks can be found after it starts."""
@@ -68,9 +69,14 @@ class Search:
         """Whether consecutive blocks follow within reach after this position, and where, or how far was searched."""
         stop = min(window.end, window.pos + _REACH)
         place = self._first(window, stop)
-        other = NEXT_TRACE.search(window.data, window.pos + 1, stop if place is None else place)
+        start, until, base = window.pos + 1, stop if place is None else place, window.base
+        if not self._none_from <= base + start <= self._none_to:
+            self._none_from = self._none_to = base + start
+        # One that ends behind what was searched may begin in it.
+        other = NEXT_TRACE.search(window.data, max(start, self._none_to - base - LONGEST + 1), until)
         if other is not None:
             return True, other.start()
+        self._none_to = max(self._none_to, base + until)
         if place is not None:
             return True, place
         if not window.final and stop == window.end:

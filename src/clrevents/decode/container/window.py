@@ -199,7 +199,8 @@ NEXT_TRACE: Final = re.compile(
 )
 """How traces of all generations begin."""
 _FIRST: Final = (NETTRACE[0], FAST_SERIALIZATION[0])
-_LONGEST: Final = len(NETTRACE + FAST_SERIALIZATION)
+LONGEST: Final = len(NETTRACE + FAST_SERIALIZATION)
+"""Bytes of the longest of these beginnings."""
 _FOOTER: Final = 64
 """At most so many bytes follow the end of a trace."""
 
@@ -212,8 +213,8 @@ def next_trace(window: Window, pos: int, within: int = 0) -> int | None:
     if not within and window.data[pos] not in _FIRST:
         return None
     if not window.final:
-        window.require(pos - window.pos + within + _LONGEST)
-    match = NEXT_TRACE.search(window.data, pos, min(window.end, pos + within + _LONGEST))
+        window.require(pos - window.pos + within + LONGEST)
+    match = NEXT_TRACE.search(window.data, pos, min(window.end, pos + within + LONGEST))
     return None if match is None or match.start() > pos + within else match.start()
 
 
