@@ -1,4 +1,4 @@
-"""Limits of control groups, by files as Linux shows them: of version 2, which not every machine has."""
+"""Limits of control groups and clocks of namespaces, by files as Linux shows them, which not every machine has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clrevents.diagnostics.process_counts import GroupLimits, limits_of
+from clrevents.diagnostics.process_counts import GroupLimits, _offset, limits_of
 
 STAT = """\
 usage_usec 9021452
@@ -61,3 +61,8 @@ def test_without_a_limit_there_is_none(tmp_path: Path) -> None:
 def test_a_group_that_is_not_here_is_unknown(groups: str, tmp_path: Path) -> None:
     group(tmp_path / "app", "40000 100000")
     assert limits_of(groups, mounted(tmp_path / "app", "/app")) is None
+
+
+def test_the_clock_of_a_namespace_is_ahead(tmp_path: Path) -> None:
+    (tmp_path / "timens_offsets").write_text("monotonic    86400  250\nboottime         5    7\n")
+    assert (_offset(str(tmp_path / "timens_offsets")), _offset(str(tmp_path / "none"))) == (86_400_000_000_250, 0)

@@ -11,8 +11,8 @@ import clrevents
 from arrow_rows import arrow_rows
 from clrevents import UnknownEventError
 from clrevents.errors import Limits
-from clrevents.fleet.questions import Opening, TraceProblem
-from clrevents.fleet.spark_rows import event_batches, event_table
+from clrevents.fleet.questions import SALVAGING, Opening, TraceProblem
+from clrevents.fleet.spark_rows import event_batches, event_rows, event_table
 from clrevents.schema.registry import DEFAULT
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture, unpacked
@@ -56,6 +56,14 @@ def test_the_schema_is_that_of_any_trace() -> None:
         event_table("Nothing*")
     with pytest.raises(KeyError, match="no column 'x'"):
         event_table("GCStart", ["x"])
+
+
+def test_spark_gets_signed_numbers_and_microseconds() -> None:
+    schema = {"Count": "long", "thread_id": "decimal(20,0)", "time": "timestamp"}
+    fields = {"fields": [{"name": name, "type": type} for name, type in schema.items()]}
+    path = str(fixture("net10-garbage"))
+    (batch,) = event_rows(path, fields, [], selector="GCStart", opening=SALVAGING, columns=[*schema])
+    assert [str(field.type) for field in batch.schema] == ["int64", "decimal128(20, 0)", "timestamp[us, tz=UTC]"]
 
 
 def test_a_newer_version_has_more_than_the_schema(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ def test_a_handle_leads_to_the_events_of_its_row(desk: Desk) -> None:
     events = desk.events(CONVOY, handle=row["handle"], selector="Contention*").rows
     assert {event["thread_id"] for event in events} == {row["thread_id"]}
     assert [event["time_ns"] for event in events] == [row["start_ns"], row["end_ns"]]
+    assert ["handle" in row for row in desk.report(CONVOY, "locks", "locks").rows] == [False]
     for handle in (row["handle"].replace("@", "@0"), "locks/locks/0@12345678", "locks/contentions/x@1", "nothing"):
         with pytest.raises(ValueError, match="ask again"):
             desk.events(CONVOY, handle=handle)

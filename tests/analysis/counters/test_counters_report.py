@@ -97,9 +97,11 @@ def test_what_could_not_be_read_stays_with_its_row() -> None:
         counter(builder, polled(f"app {number}", f"{number},5"), "App", 4)
         counter(builder, polled(f"other {number}", float(number)), "Other", 5)
         counter(builder, polled(f"late {number}", f"{number};5"), "Other", 6)
+    value(builder, "GaugeValuePublished", "level", lastValue="5;0")
     found = told(builder)
     assert [(row.name, row.unread) for row in found.values if row.value is None] == [
-        pair for n in range(4) for pair in ((f"app {n}", f"{n},5"), (f"late {n}", f"{n};5"))
+        *(pair for n in range(4) for pair in ((f"app {n}", f"{n},5"), (f"late {n}", f"{n};5"))),
+        ("level", "5;0"),
     ]
     chosen = told(builder, name="late*")
     assert [row.unread for row in chosen.values] == [f"{n};5" for n in range(4)]

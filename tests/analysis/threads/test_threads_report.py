@@ -144,6 +144,12 @@ def test_a_number_of_the_runtime_is_no_thread(version: int, owner: int | None) -
     assert lock.owner_thread_id == owner
 
 
+def test_samples_of_an_old_runtime_tell_waits_only() -> None:
+    runtime = RuntimeInformationStart_V0(0, 2, 3, 0, 0, 0, 3, 0, 0, 0, 0, 1, "", UUID(int=0), "")
+    report = reported(asleep(asleep(begun().event(runtime), 7, 10, 11, 12, leaf=WORK), 7, 13, 14))
+    assert told(report) == [(10, 12.5, "unknown", "sample"), (12.5, 14, "sleep", "sample")]
+
+
 def test_a_sample_long_before_an_event_does_not_hold_until_then() -> None:
     assert told(reported(waits(sampled(begun(), 7, 1, 2, 3), 7, 20, 22))) == [
         (1, 4.5, "running", "sample"),
