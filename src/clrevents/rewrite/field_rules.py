@@ -15,8 +15,7 @@ import attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
 from clrevents._util.words import safe
-from clrevents.rewrite.payload_texts import Form
-from clrevents.schema.disclosure import ASKED, BYTES, KEPT, PLAIN, TEXT, Disclosure, disclosure_of, identifier_of
+from clrevents.schema.disclosure import ASKED, BYTES, KEPT, PLAIN, TEXT, Disclosure, Form, disclosure_of, identifier_of
 from clrevents.schema.registry import SHORT_PROVIDERS
 
 TRACE: Final = "trace"

@@ -21,14 +21,24 @@ from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.rewrite.copy import Copied, Copier, every_destroyed, lacks, new_trace
 from clrevents.rewrite.field_rules import DESCRIPTION, HEADER, LABEL, THREAD, FieldRule, FieldRules
-from clrevents.rewrite.payload_texts import Form, FoundTexts, TextPlace, TextWalk, Unwalkable, least_size, text_walk
 from clrevents.rewrite.replacement import Identifiers, RedactionCounts, Replacer
 from clrevents.rewrite.word_search import FoundWord, WordSearch
-from clrevents.schema.disclosure import HEADER_KEYS, NUMBER, PLAIN, TEXT, Disclosure
+from clrevents.schema.disclosure import HEADER_KEYS, NUMBER, PLAIN, TEXT, Disclosure, Form
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.layout import BoundLayout, Layout
 from clrevents.schema.own_marks import REDACTED
-from clrevents.trace import DecodedRows, PayloadDecoder, RawPayload, Trace, passes_of
+from clrevents.trace import (
+    DecodedRows,
+    FoundTexts,
+    PayloadDecoder,
+    RawPayload,
+    TextPlace,
+    TextWalk,
+    Trace,
+    least_size,
+    passes_of,
+    text_walk,
+)
 
 
 @frozen
@@ -316,10 +326,10 @@ class PayloadRewriting:
 
     def _read(self, kind: Any, layout: BoundLayout, walk: TextWalk, data: bytes, tail: int) -> bytes:
         """The payload, with its texts replaced; zeros if it would then be read in another way."""
-        try:
-            spans, end = walk.find(data, len(data) - tail)
-        except Unwalkable:
+        found = walk.find(data, len(data) - tail)
+        if found is None:
             return self._blank(kind, data)
+        spans, end = found
         gone: list[TextPlace] = []
         changed = self._apart(data, spans, end, gone) if walk.scattered else self._spliced(data, spans, tail, gone)
         if changed is None or (changed != data and not self._reads_alike(kind, data, changed)):

@@ -22,6 +22,8 @@ Of a number that identifies, `equality` stays: which others are the same, or how
 """
 NumberForm: TypeAlias = Literal["number", "varuint", "varint", "guid", "filetime"]
 """How a number stands in a payload."""
+Form: TypeAlias = Literal["text", "character", "bytes", "padding"] | NumberForm
+"""How anything stands there that may have to go."""
 
 
 @frozen

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from clrevents.decode.kinds import EventKey as EventKey
     from clrevents.decode.payload.payload_decoder import PayloadDecoder as PayloadDecoder
     from clrevents.decode.payload.payload_decoder import RawPayload as RawPayload
+    from clrevents.decode.payload.payload_texts import FoundTexts as FoundTexts
+    from clrevents.decode.payload.payload_texts import TextPlace as TextPlace
+    from clrevents.decode.payload.payload_texts import TextWalk as TextWalk
+    from clrevents.decode.payload.payload_texts import least_size as least_size
+    from clrevents.decode.payload.payload_texts import text_walk as text_walk
     from clrevents.decode.selection import FilterOptions as FilterOptions
     from clrevents.decode.selection import Filters as Filters
     from clrevents.decode.selection import Moment as Moment
@@ -52,6 +57,7 @@ _HOMES = {
     "decode.decoded": ("DecodedRows",),
     "decode.kinds": ("EventKey",),
     "decode.payload.payload_decoder": ("PayloadDecoder", "RawPayload"),
+    "decode.payload.payload_texts": ("FoundTexts", "TextPlace", "TextWalk", "least_size", "text_walk"),
     "decode.selection": ("FilterOptions", "Filters", "Moment", "Selector", "ThreadIds"),
     "decode.stream.losses": ("Loss",),
     "errors": ("DamageError",),

@@ -222,7 +222,7 @@ class LocatedBudget:
 @frozen
 class Scope(ByWriting[One]):
     """A function for one value, and what the values of one trace share for it: strings, the pointer size, and the
-    budget of located values."""
+    budget of located values. Who needs more than values derives from it."""
 
     texts: TextCache
     pointer_size: int
@@ -241,7 +241,7 @@ class Scope(ByWriting[One]):
         return _record_decoder(wire.layout.bind(self.pointer_size), wire.record, self, outer=False)
 
     def prefixed(self, wire: PrefixedType) -> One:
-        many = many_values(wire, self)
+        many = self.values(wire)
 
         def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
             if end - pos < 2:
@@ -251,12 +251,12 @@ class Scope(ByWriting[One]):
         return read
 
     def repeated(self, wire: FixedArrayType) -> One:
-        many = many_values(wire, self)
+        many = self.values(wire)
         return lambda data, pos, end: many(data, pos, end, wire.count)
 
     def elsewhere(self, wire: LocatedType) -> One:
         """Elements elsewhere in the payload, which is all of `data`."""
-        many = many_values(wire, self)
+        many = self.values(wire)
         width = wire.element.fixed_size or 1
         budget = self.budget
         budget.needed = True
@@ -278,10 +278,21 @@ class Scope(ByWriting[One]):
 
         return read
 
+    def values(self, wire: ArrayType | BytesType) -> Many:
+        """A function for a given number of elements, or units."""
+        return _units(wire) if isinstance(wire, BytesType) or wire.text else self.many(wire.element)
 
-def many_values(wire: ArrayType | BytesType, scope: Scope) -> Many:
-    """A function for a given number of elements, or units."""
-    return _units(wire) if isinstance(wire, BytesType) or wire.text else _many(wire.element, scope)
+    def many(self, element: WireType) -> Many:
+        """A function for a given number of elements of one type."""
+        return one_by_one(element, self) if element.code is None else _many_plain(element, element.code)
+
+    def step(self, step: FixedStep | VariableStep) -> Step:
+        """A function for one step of a record."""
+        return _fixed(step) if isinstance(step, FixedStep) else _variable(step, self)
+
+    def steps(self, layout: BoundLayout) -> list[Step]:
+        """A function for each step of a record."""
+        return [self.step(step) for step in layout.steps]
 
 
 def _plain(wire: WireType, code: str) -> One:
@@ -337,10 +348,8 @@ def undo_deltas(element: WireType) -> Callable[[tuple[Any, ...]], tuple[Any, ...
     return undo
 
 
-def _many(element: WireType, scope: Scope) -> Many:
-    """A function for `count` elements of one type."""
-    if element.code is not None:
-        return _many_plain(element, element.code)
+def one_by_one(element: WireType, scope: Scope) -> Many:
+    """A function for `count` elements that are read one after the other."""
     one = element.read_by(scope)
     # At least one byte each, which bounds a declared count.
     smallest = max(element.min_size(scope.pointer_size), 1)
@@ -379,7 +388,8 @@ def _many_plain(element: WireType, code: str) -> Many:
 Decode: TypeAlias = Callable[[bytes, int, int], tuple[Any, int]]
 """`(data, start, end) -> (record, position after it)`; raises Misfit."""
 _Values: TypeAlias = list[Any]
-_Step: TypeAlias = Callable[[bytes, int, int, _Values], int]
+Step: TypeAlias = Callable[[bytes, int, int, _Values], int]
+"""`(data, start, end, values before, which it adds to) -> position after it`; raises ShortValue."""
 
 
 def record_decoder(layout: BoundLayout, record: Callable[..., Any], texts: TextCache) -> Decode:
@@ -393,7 +403,7 @@ def _record_decoder(layout: BoundLayout, record: Callable[..., Any], scope: Scop
     What is short inside goes to the outer one as it is, since records may nest deeply and payloads be tiny.
     """
     located = scope.budget
-    steps = [_fixed(step) if isinstance(step, FixedStep) else _variable(step, scope) for step in layout.steps]
+    steps = scope.steps(layout)
     names = [field.name for field in layout.fields]
     scattered = any(field.type.located for field in layout.fields)
     budgeted = outer and located.needed
@@ -416,7 +426,7 @@ def _record_decoder(layout: BoundLayout, record: Callable[..., Any], scope: Scop
     return read
 
 
-def _fixed(step: FixedStep) -> _Step:
+def _fixed(step: FixedStep) -> Step:
     compiled = struct.Struct(step.format)
     converters = _converters(step)
 
@@ -446,10 +456,10 @@ def _converters(step: FixedStep) -> list[tuple[int, Callable[[Any], Any]]]:
     return [(i, convert) for i, convert in pairs if convert is not None]
 
 
-def _variable(step: VariableStep, scope: Scope) -> _Step:
+def _variable(step: VariableStep, scope: Scope) -> Step:
     wire, pad, counter = step.field.type, step.field.pad, step.count_index
     if isinstance(wire, CountedType | BytesType):
-        many = many_values(wire, scope)
+        many = scope.values(wire)
 
         def counted(data: bytes, pos: int, end: int, values: _Values) -> int:
             value, pos = many(data, pos + pad, end, int(values[counter]))
