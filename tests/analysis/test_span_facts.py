@@ -144,5 +144,6 @@ def test_the_answer_reads_back() -> None:
 
 def test_which_columns_tell_a_row() -> None:
     with clrevents.open(fixture("net10-method-interop")) as trace:
-        assert "MethodName" in telling(spans(trace, "MethodJittingStarted", "MethodLoadVerbose", on=["MethodID"]))
+        pairs = spans(trace, "MethodJittingStarted", "MethodLoadVerbose", on=["MethodID"])
+        assert telling(pairs) == ["MethodNamespace", "MethodName", "MethodSignature", "MethodFlags"]
         assert telling(spans(trace, "GCRestartEEBegin", "GCRestartEEEnd")) == []

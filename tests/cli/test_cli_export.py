@@ -55,7 +55,7 @@ def counted(folder: Path) -> int:
 
 
 def test_everything_of_a_trace(run: Run, sample: Path, tmp_path: Path) -> None:
-    done = run("export", sample, "-o", tmp_path / "lake")
+    done = run("export", sample, "-o", tmp_path / "lake", "--fail-on", "loss")
     assert done.exit_code == 0
     folder = tmp_path / "lake" / "net8-sample"
     assert done.stderr.startswith(f"clrevents: {folder}: 15 tables, 1,695 rows, ")

@@ -425,8 +425,10 @@ one_label = st.one_of(
 
 
 @MANY
-@given(st.integers(1, M32 - 10), st.lists(st.lists(one_label, min_size=1, max_size=5), max_size=4))
-def test_label_lists(first: int, lists: list[list[Label]]) -> None:
+@given(st.integers(1, M32 - 200), st.lists(st.lists(one_label, min_size=1, max_size=5), max_size=4), st.integers(1, 40))
+def test_label_lists(first: int, lists: list[list[Label]], times: int) -> None:
+    """Also many that are alike, which are found together."""
+    lists = [labels for labels in lists for _ in range(times)]
     sink, writer = written(6)
     writer.labels(first, lists)
     (block,) = values(sink.getvalue())[1:]

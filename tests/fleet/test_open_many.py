@@ -24,8 +24,10 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.answer_values import metric_text
+from clrevents.decode.payload.column import ColumnType
 from clrevents.fleet import side_by_side
-from clrevents.table.table import Table
+from clrevents.fleet.joined import Joined
+from clrevents.table.table import Table, TableField
 from project_files import FIXTURES, SOURCE, fixture
 
 T = TypeVar("T")
@@ -142,6 +144,12 @@ def test_an_event_that_traces_describe_differently(fleet: BuiltFleet, traces: Tr
     assert list(found.rows()) == [{name: row[name] for name in found.columns} for row in expected]
     assert odd
     assert [p["trace"] for p in traces.problems.rows() if p["kind"] == "columns"] == odd
+
+
+def test_a_table_has_20_000_columns_at_most() -> None:
+    fields = tuple(TableField(str(number), ColumnType("int64")) for number in range(20_001))
+    found = [Joined().add("", Table(fields[:count])) for count in (20_000, 20_001)]
+    assert [problem and problem.kind for problem in found] == [None, "columns"]
 
 
 def test_every_report(fleet: BuiltFleet) -> None:

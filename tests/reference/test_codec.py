@@ -83,7 +83,7 @@ class Odd:
     Data: Annotated[Bytes, by("Size")]
 
 
-ODD: Any = Odd(-1, 1, UUID(int=1), Decimal("1.5"), 0.5, 1e300, True, 2, b"ab")
+ODD: Any = Odd(-1, 1, UUID(int=1), Decimal("7922816251426433759354395033.5"), 0.5, 1e300, True, 2, b"ab")
 
 
 @pytest.mark.parametrize(

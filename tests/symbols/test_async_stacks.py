@@ -66,6 +66,8 @@ def sampled(
         samples = read_samples(trace, artefacts=artefacts)
         frames = samples.values[samples.offsets[samples.stack[-1]] : samples.offsets[samples.stack[-1] + 1]]
         names = [samples.frames[frame].name for frame in frames.tolist()]
+        left = any("Continuation_Wrapper" in name or "MoveNextAsDispatcher" in name for name in names)
+        assert (samples.unawaited is not None) == (left and not artefacts)
         awaits = passes_of(trace).async_stacks
         if awaits is not None and not artefacts:
             (event,) = trace.events("ThreadSample")

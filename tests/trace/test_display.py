@@ -43,6 +43,13 @@ def hostile() -> clrevents.Trace:
     return clrevents.open(TraceBuilder().thread(1).raw(HOSTILE, 1, name=HOSTILE).build())
 
 
+def test_two_hundred_characters_of_a_value_are_shown() -> None:
+    builder = TraceBuilder().thread(1).described("P", "E", {"Text": (18, "x" * 201), "Fits": (18, "y" * 200)})
+    shown = next(clrevents.open(builder.build()).events())._repr_html_()
+    assert f">{'x' * 200}…<" in shown
+    assert f">{'y' * 200}<" in shown
+
+
 def test_repr_does_not_read() -> None:
     """Neither does asking for the header; the summary does, so reads are counted."""
     source = Counting(unpacked(fixture("net8-sample")))

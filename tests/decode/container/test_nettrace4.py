@@ -411,15 +411,10 @@ def test_block_size_beyond_the_file() -> None:
     made = writer()
     made.events(Blob(1, 1))
     made.block("EventBlock", struct.pack("<HHqq", 20, 1, 0, 0), size=100_000)
-    data = made.end()
-    problem, _ = damaged(data, events=1)
-    assert problem.kind == "truncated"
-    assert "100001" in problem.message
-    assert problem.needed == 100_001
-    with pytest.raises(DamageError) as caught:
-        list(clrevents.open(data).events())
-    assert (caught.value.needed, caught.value.available) == (100_001, problem.length)
-    assert str(caught.value).count("100001") == 1, "the sentence says it once"
+    problem, error = damaged(made.end(), events=1)
+    assert (problem.kind, problem.needed) == ("truncated", 100_001)
+    assert (error.needed, error.available) == (100_001, problem.length)
+    assert str(error).count("100001") == 1, "the sentence says it once"
 
 
 def test_block_size_beyond_the_limit() -> None:
@@ -572,6 +567,14 @@ def test_an_error_shows_the_bytes_around_it() -> None:
     (line,) = [line for line in error.hexdump().splitlines() if line.startswith(">")]
     assert int(line.split()[1], 16) == at & ~15
     assert "GARBAGE"[: 16 - at % 16] in error.hexdump()
+
+
+def test_an_error_says_where_unless_its_reason_does() -> None:
+    where: dict[str, Any] = {"path": "p", "offset": 16, "block": "B", "event": "E", "field": "F"}
+    sizes = {"needed": 2, "available": 1}
+    text = str(clrevents.DamageError("odd", **where, **sizes))
+    assert text == "p at offset 0x10 in B event E field F: odd (needs 2 bytes, 1 available)"
+    assert str(clrevents.DamageError("F of E: 2 bytes", **where)) == "p at offset 0x10 in B: F of E: 2 bytes"
 
 
 def test_the_bytes_are_printed_where_they_are_wanted(capsys: pytest.CaptureFixture[str]) -> None:
