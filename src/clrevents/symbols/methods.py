@@ -424,25 +424,28 @@ class Methods(Summary):
             life = self._ranges.lives
         return int(life.begin[index]), int(life.end[index])
 
-    def texts(self, index: int) -> tuple[str, str, str, str | None, str]:
-        """Namespace, name, signature, display name and module of the code with this `index`, without what else a
-        `Method` has. The display name is None where it is that of the other texts."""
-        known = self._by_index.get(index) or (self[index] if index >= len(self._ranges) else None)
-        if known is not None:
-            return known.namespace, known.name, known.signature, known.display, known.module
+    def texts(self, indexes: Iterable[int]) -> Iterator[tuple[str, str, str, str | None, str]]:
+        """Namespace, name, signature, display name and module of the code with each of these `indexes`, without what
+        else a `Method` has. The display name is None where it is that of the other texts."""
         lives, columns = self._ranges.lives, self._columns
-        row, end = int(lives.row[index]), int(lives.end[index])
-        process = _process(self._spaces[int(lives.space[index])])
-        asked = int(columns.numbers["ModuleID"][row]), None if end == FOREVER else end - 1, process
-        module = self._module_names.get(asked)
-        if module is None:
-            there = self.modules.at(*asked)
-            module = self._module_names[asked] = there.name if there else ""
-        namespace, name, signature = self._text(row)
-        shown = None
-        if not name:
-            shown = nameless_method(module, {each: int(column[row]) for each, column in columns.numbers.items()})
-        return namespace, name, signature, shown, module
+        rows, ends, spaces = lives.row.data, lives.end.data, lives.space.data
+        modules = columns.numbers["ModuleID"].data
+        for index in indexes:
+            known = self._by_index.get(index) or (self[index] if index >= len(rows) else None)
+            if known is not None:
+                yield known.namespace, known.name, known.signature, known.display, known.module
+                continue
+            row, end = rows[index], ends[index]
+            asked = modules[row], None if end == FOREVER else end - 1, _process(self._spaces[spaces[index]])
+            module = self._module_names.get(asked)
+            if module is None:
+                there = self.modules.at(*asked)
+                module = self._module_names[asked] = there.name if there else ""
+            namespace, name, signature = self._text(row)
+            shown = None
+            if not name:
+                shown = nameless_method(module, {each: int(column[row]) for each, column in columns.numbers.items()})
+            yield namespace, name, signature, shown, module
 
     def _method(self, index: int) -> Method:
         lives = self._ranges.lives
@@ -451,7 +454,7 @@ class Methods(Summary):
         begin, end = self._life(index)
         loaded = int(lives.loaded[index]) if lives.loaded[index] != ALWAYS else begin
         process = self._spaces[int(lives.space[index])]
-        namespace, name, signature, shown, module = self.texts(index)
+        ((namespace, name, signature, shown, module),) = self.texts([index])
         return Method(
             namespace,
             name,

@@ -6,7 +6,7 @@ Innermost first, as everywhere in this package. Knows neither events nor weights
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -85,13 +85,14 @@ class StackFrame(Value):
         object.__setattr__(self, attribute, text)
         return text
 
-    def may_begin(self, words: tuple[str, ...]) -> bool:
-        """Whether the name may begin with one of these words: without making it, of thousands few do."""
-        if not self._texts[1]:
-            return self.name.startswith(words)
-        text = self.raw.removeprefix(f"{self.module}!")
+    def may_begin(self, heads: tuple[str, ...]) -> bool:
+        """Whether the name may begin with one of these, of one or two words: without making it, of thousands few do."""
+        owner, name, _ = self._texts
+        if not name:
+            return self.name.startswith(heads)
+        text = f"{owner}.{name}".replace("+", ".") if owner else name
         # As written, but for what compilers make.
-        return text.startswith(words) or not text[:1].isalpha() or "$" in text
+        return text.startswith(heads) or not text[0].isalpha() or "<" in text or "$" in text or "/" in text
 
     def __hash__(self) -> int:
         return hash(self.raw)
@@ -234,7 +235,7 @@ def _frames(methods: Methods, stacks: ResolvedStacks, frames: Interned[StackFram
     place = np.zeros(len(table), dtype=np.int32)
     known = table.method >= 0
     indexes, of = np.unique(table.method[known], return_inverse=True)
-    place[known] = frames.of(_with_modules([method_frame(methods, index) for index in indexes.tolist()]))[of]
+    place[known] = frames.of(_with_modules(method_frames(methods, indexes.tolist())))[of]
     kinds, fileless = methods.tells_kinds, ~known & ~np.isin(table.reason, [STUB, *IN_FILE])
     texts = ((address_text(address), address, REASONS[reason]) for _, address, reason in _rows(table, fileless))
     place[fileless] = frames.of(
@@ -277,14 +278,14 @@ def _with_modules(frames: list[StackFrame]) -> list[StackFrame]:
     return with_modules
 
 
-def method_frame(methods: Methods, index: int) -> StackFrame:
-    """The frame of a piece of code, by its index in the trace's methods."""
+def method_frames(methods: Methods, indexes: Sequence[int]) -> list[StackFrame]:
+    """The frames of pieces of code, by their indexes in the trace's methods."""
     known = _FRAMES.setdefault(methods, {})
-    frame = known.get(index)
-    if frame is None:
-        *texts, display, module = methods.texts(index)
-        kind, own = None, methods.modules.of_program(module)
-        if methods.tells_kinds:
+    new = [index for index in indexes if index not in known]
+    kinds, of_program = methods.tells_kinds, methods.modules.of_program
+    for index, (*texts, display, module) in zip(new, methods.texts(new), strict=True):
+        kind, own = None, of_program(module)
+        if kinds:
             method = methods[index]
             kind = code_kind(method.address, module, not method.native)
         raw = raw_name(*texts) if texts[1] else display or ""
@@ -294,4 +295,4 @@ def method_frame(methods: Methods, index: int) -> StackFrame:
         else:
             frame = StackFrame(display, raw, module, None, kind, own)
         known[index] = frame
-    return frame
+    return [known[index] for index in indexes]

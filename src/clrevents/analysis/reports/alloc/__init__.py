@@ -37,7 +37,7 @@ from clrevents.analysis.shared.weights.allocations import (
     interval,
 )
 from clrevents.schema.registry import RUNTIME
-from clrevents.table.table import Column, ColumnType, deferred_column, from_values, number_column
+from clrevents.table.table import Column, ColumnType, deferred_column, number_column, text_column
 
 _BYTES = "The bytes allocated: exact, estimated or approximate, as the fact `certainty` says."
 _LOW = "The lower end of the 95 % confidence interval of `bytes`; null unless the source is `samples`."
@@ -174,8 +174,7 @@ class AllocationTables:
     def types(self) -> ReportTable[AllocatedType]:
         """By type."""
         groups = _ordered(self.sums.by(type=self._type_of()))
-        texts = from_values(ColumnType("string"), [self._names[place] for place in groups.keys["type"].tolist()])
-        return self._context.table(AllocatedType, {**self._columns(groups), "type": texts})
+        return self._context.table(AllocatedType, {**self._columns(groups), "type": self._types(groups)})
 
     def kinds(self) -> ReportTable[AllocatedKind]:
         """By kind of heap."""
@@ -207,8 +206,7 @@ class AllocationTables:
     def type_stacks(self) -> ReportTable[AllocatedTypeStack]:
         """By type and call stack."""
         groups = _ordered(self.sums.by(type=self._type_of(), frames=self._stack_of))
-        texts = from_values(ColumnType("string"), [self._names[place] for place in groups.keys["type"].tolist()])
-        values = {**self._columns(groups), **self._stacks(groups.keys["frames"]), "type": texts}
+        values = {**self._columns(groups), **self._stacks(groups.keys["frames"]), "type": self._types(groups)}
         return self._context.table(AllocatedTypeStack, values)
 
     def timeline(self) -> ReportTable[AllocationInterval]:
@@ -288,6 +286,9 @@ class AllocationTables:
         ids = np.zeros(len(merged.offsets) - 1, dtype=np.int64)
         ids[merged.of[::-1]] = distinct[::-1]
         return _stack_columns(merged, ids, self._raw), merged.of[of]
+
+    def _types(self, groups: GroupedAllocations) -> Column:
+        return text_column(self._names, groups.keys["type"])
 
     @property
     def _stack_of(self) -> Ints:

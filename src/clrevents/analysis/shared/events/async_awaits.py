@@ -20,7 +20,7 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.needs import EVERY_AWAIT, Need
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.analysis.gathering.groups import NONE, Gathered, Ints
-from clrevents.analysis.gathering.merged_stacks import StackFrame, is_own, method_frame
+from clrevents.analysis.gathering.merged_stacks import StackFrame, is_own, method_frames
 from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.schema.registry import ASYNC
 
@@ -392,7 +392,7 @@ class AwaitSites:
         for row in first.tolist():
             address, code = int(awaits.address[row]), int(index[row])
             frame = methods.frame(address, code, int(reason[row]), process_id=process)
-            frames.append(method_frame(methods, code) if code >= 0 else None)
+            frames.append(method_frames(methods, [code])[0] if code >= 0 else None)
             inside = code >= 0 and awaits.state[row] == NONE
             natives.append(address - methods[code].address if inside else None)
             ils.append(frame.il_offset if inside else None)

@@ -284,7 +284,7 @@ def _role(name: str, roots: _Patterns) -> str | None:
     return next(role for pattern, role in ROOTS if _fits(name, pattern)) if roots.fit(name) else None
 
 
-_WORD: Final = re.compile(r"\w*")
+_HEAD: Final = re.compile(r"\w*(?:\.\w+)?")
 
 
 class _Patterns:
@@ -293,8 +293,8 @@ class _Patterns:
     def __init__(self, patterns: Sequence[str]) -> None:
         self._whole = frozenset(pattern for pattern in patterns if not pattern.endswith("*"))
         self._heads = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
-        # Those that begin with a mark fit only names that do.
-        self._words = tuple(word for each in patterns if (word := _WORD.findall(each)[0]) or each == "*")
+        # Those that begin with a mark fit only names that do. With two words: of `System` alone are very many.
+        self._begins = tuple(head for each in patterns if (head := _HEAD.findall(each)[0]) or each == "*")
 
     def fit(self, name: str) -> bool:
         """Whether the name fits any."""
@@ -302,7 +302,7 @@ class _Patterns:
 
     def fits(self, frame: StackFrame) -> bool:
         """Whether a frame's method fits any."""
-        return frame.may_begin(self._words) and self.fit(frame.method)
+        return frame.may_begin(self._begins) and self.fit(frame.method)
 
 
 def _fits(name: str, pattern: str) -> bool:

@@ -424,8 +424,9 @@ def folded(merged: MergedStacks) -> MergedStacks:
     """Stacks without artefacts, so that callers stand in their place; one of nothing else stays."""
     artefact = artefact_frames(merged.frames)
     if artefact.any():
-        kept = ~artefact[merged.values]
-        before = offsets(kept)[merged.offsets]
-        nothing = before[1:] == before[:-1]
-        merged = without_frames(merged, ~(kept | np.repeat(nothing, np.diff(merged.offsets))))
+        places = np.flatnonzero(artefact[merged.values])
+        count = np.diff(np.searchsorted(places, merged.offsets))
+        places = places[np.repeat(count < np.diff(merged.offsets), count)]
+        starts = merged.offsets - np.searchsorted(places, merged.offsets)
+        merged = MergedStacks(merged.of, starts, np.delete(merged.values, places), merged.frames)
     return used(merged)
