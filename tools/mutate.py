@@ -51,7 +51,7 @@ LEFT_OUT: Final = (
 ROOMS: Final = {
     "_util": ["tests/util", "tests/test_outputs.py", "tests/test_meter.py", "tests/cli"],
     "errors": ["tests/trace", "tests/test_security_docs.py", "tests/cli"],
-    "schema": ["tests/schema", "tests/reference"],
+    "schema": ["tests/schema", "tests/reference", "tests/encode"],
     "sources": ["tests/test_sources.py", "tests/test_remote_sources.py", "tests/trace"],
     "decode/kernels": ["tests/decode/kernels", "tests/decode/payload", "tests/decode/container"],
     "decode/container": ["tests/decode/container", "tests/decode/stream"],
@@ -73,18 +73,14 @@ ROOMS: Final = {
         ),
     ],
     "analysis/shared": [
+        *(f"tests/analysis/test_{name}.py" for name in ("samples", "top_report", "event_weights", "weight_fields")),
         *(
-            "tests/analysis/test_samples.py",
-            "tests/analysis/test_top_report.py",
-            "tests/analysis/test_event_weights.py",
+            f"tests/analysis/test_{name}.py"
+            for name in ("name_patterns", "sample_states", "stack_shapes", "stack_roots")
         ),
-        *(
-            "tests/analysis/test_weight_fields.py",
-            "tests/analysis/test_name_patterns.py",
-            "tests/analysis/test_sample_states.py",
-        ),
-        *("tests/analysis/test_stack_shapes.py", "tests/analysis/gc", "tests/analysis/locks", "tests/analysis/waits"),
-        *("tests/analysis/threads", "tests/analysis/tasks", "tests/analysis/activities"),
+        *(f"tests/analysis/{name}" for name in ("alloc", "linux", "gc", "locks", "waits")),
+        *(f"tests/analysis/{name}" for name in ("threads", "tasks", "activities", "test_processor_time.py")),
+        "tests/symbols/test_async_stacks.py",
     ],
     "analysis/reports": ["tests/analysis"],
     "analysis/compare": ["tests/analysis/compare", "tests/cli/test_cli_compare.py", "tests/cli/test_cli_against.py"],

@@ -12,7 +12,7 @@ from uuid import UUID
 import attrs
 import pytest
 
-from clrevents.decode.payload.record_decoder import TextCache, record_decoder
+from clrevents.decode.payload.record_decoder import Misfit, TextCache, record_decoder
 from clrevents.errors import PayloadError
 from clrevents.events import DiagnosticArgument, Event_V0, MethodExtent, MethodILToNativeMap_V0, MethodLoadVerbose_V1
 from clrevents.events import MethodFlags as Flags
@@ -138,11 +138,14 @@ def test_located_values_behind_a_number_of_any_length() -> None:
     record = learned(
         FieldDescription("Number", TypeCode.VARUINT), FieldDescription("Data", TypeCode.RELLOC, FieldDescription("", 7))
     )
-    for number in (b"\x05", b"\x85\x01"):
-        data = number + b"\x00\x00\x04\x00" + b"\xff\xff\x02\x00"
-        found = codec(record).parse(data)
+    located = b"\x00\x00\x04\x00" + b"\xff\xff\x02\x00"
+    decode = record_decoder(codec(record)._layout, record, TextCache())
+    for number in (b"\x05", b"\x85\x01", b"\x80" * 9 + b"\x01"):
+        found = codec(record).parse(number + located)
         assert found.Data == (-1, 2)
-        assert record_decoder(codec(record)._layout, record, TextCache())(data, 0, len(data))[0] == found
+        assert decode(number + located, 0, len(number + located))[0] == found
+    with pytest.raises(Misfit, match="Number"):
+        decode(b"\x80" * 10 + b"\0" + located, 0, 19)
     with pytest.raises(ValueError, match=r"^Learned\.Data lies behind fields whose size depends on their values"):
         codec(record).build(found)
 

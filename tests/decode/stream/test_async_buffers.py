@@ -131,8 +131,10 @@ def test_kinds_that_are_only_announced_are_skipped_by_their_width_and_counted() 
     assert kinds == {"unknown-event", "newer-version"}
 
 
-def test_without_an_announcement_an_unknown_kind_costs_its_buffer_only() -> None:
-    data = carrying(packed(9, QPC, [(9, 0, b""), (24, 1, b"")], {24: 0}), packed(8, QPC, [(9, 0, b"")]))
+@pytest.mark.parametrize("before", [(9, 0, b""), (METADATA, 0, manifest((25, 1, 0)))], ids=["none", "of another"])
+def test_without_an_announcement_an_unknown_kind_costs_its_buffer_only(before: SubEvent) -> None:
+    """What that buffer announces holds for no other one."""
+    data = carrying(packed(9, QPC, [before, (24, 1, b"")], {24: 0}), packed(8, QPC, [(9, 0, b"")]))
     found, problems = opened(data)
     assert problems == ["bad-async-buffer"]
     assert [e.thread_id for e in found if e.name == "ResumeRuntimeAsyncMethod"] == [8]
