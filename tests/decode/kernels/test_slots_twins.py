@@ -440,6 +440,15 @@ def test_what_somebody_has_stays_as_it_is(engine: Engine, cls: type[Any]) -> Non
     assert gone == [*range(1002, 1040, 4)]
 
 
+def test_records_that_nobody_has_become_others(engine: Engine) -> None:
+    """The compiled engine fills them again: where they were before are the next ones."""
+    places: list[set[int]] = []
+    engine.turns(numbered(One), lambda made: places.append({id(one) for one in made}))
+    assert len(places) == 10
+    if fills_again(engine):
+        assert all(one == places[0] for one in places)
+
+
 def test_what_is_in_a_list_that_somebody_has_stays_as_it_is(engine: Engine) -> None:
     """Somebody may have the list alone: a copy of its iterator, a debugger's look at a frame."""
     lists: list[list[Any]] = []
@@ -507,12 +516,15 @@ def test_events_that_nobody_has_become_others(engine: Engine) -> None:
     first = filler.events("rows", 0, payloads[:4])
     kept, places = first[2], {id(one) for one in first}
     del first
-    second = filler.events("others", 4, payloads[4:])
+    others = payloads[4:]
+    second = filler.events("others", 4, others)
     assert [(one.a, one.b, one.c, one.f) for one in second] == [("others", i, 4 + i, payloads[4 + i]) for i in range(4)]
     assert (kept.a, kept.b, kept.c, kept.f) == ("rows", 2, 2, payloads[2])
     if fills_again(engine):
         assert len(places & {id(one) for one in second}) == 3
-    del second, kept, filler
+        # What was their payload can become another, too.
+        assert others == [*payloads[:2], payloads[6], payloads[3]]
+    del second, kept, filler, others
     assert len({getrefcount(one) for one in payloads}) == 1
 
 

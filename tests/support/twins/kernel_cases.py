@@ -347,7 +347,7 @@ def _with_payloads(made: Reading, payloads: list[bytes], rng: Random) -> Reading
         place = engine.slots_module.ReadPlace(data, [0] * engine.slots_module.COUNTS, engine.shared())
         with suppress(Exception):
             shape = engine.slots_module.SlottedClass(made.record.cls, made.record.setters)
-            engine.program(made).record(place, shape, 0, made.fields, len(data), False)
+            engine.program(made).record(place, shape, None, 0, made.fields, len(data))
             if place.pos >= 0 and rng.random() < 0.8:
                 data = data[: place.pos]
         buf += rng.randbytes(rng.randrange(3))

@@ -94,7 +94,12 @@ def truth(buf: bytes, pos: int, size: int) -> bool:
     return natural_at(buf, pos, size) != 0
 
 
-def six(slots: list[Callable[[Any, Any], None]], item: object, *values: object) -> None:
+def exchange(slots: list[Callable[[Any, Any], None]], k: int, item: object, items: list[Any], at: int) -> None:
+    """Nothing is filled again here, so the slot was empty."""
+    put(slots, k, item, items[at])
+
+
+def five(slots: list[Callable[[Any, Any], None]], item: object, *values: object) -> None:
     for k, value in enumerate(values):
         put(slots, k, item, value)
 

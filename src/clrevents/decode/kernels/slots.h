@@ -122,19 +122,26 @@ static CYTHON_INLINE int clrevents_idle(PyObject *list, Py_ssize_t at, PyObject 
 #endif
 }
 
-/* Slot `k` of an object gets a value, whose reference it takes over (2, 5). */
-static CYTHON_INLINE int clrevents_set(PyObject *slots, Py_ssize_t k, PyObject *item, PyObject *value) {
-    PyObject **place, *old;
+/* Where slot `k` of an object is (2). */
+static CYTHON_INLINE PyObject **clrevents_slot(PyObject *slots, Py_ssize_t k, PyObject *item) {
     Py_ssize_t offset;
     if ((size_t)k >= (size_t)PyBytes_GET_SIZE(slots) / sizeof(Py_ssize_t)) {
-        Py_DECREF(value);
         PyErr_SetString(PyExc_IndexError, "more values than slots");
-        return -1;
+        return NULL;
     }
     offset = ((const Py_ssize_t *)PyBytes_AS_STRING(slots))[k];
     HOLDS(offset >= (Py_ssize_t)sizeof(PyObject));
     HOLDS(offset + (Py_ssize_t)sizeof(PyObject *) <= Py_TYPE(item)->tp_basicsize);
-    place = (PyObject **)((char *)item + offset);
+    return (PyObject **)((char *)item + offset);
+}
+
+/* Slot `k` of an object gets a value, whose reference it takes over (5). */
+static CYTHON_INLINE int clrevents_set(PyObject *slots, Py_ssize_t k, PyObject *item, PyObject *value) {
+    PyObject **place = clrevents_slot(slots, k, item), *old;
+    if (place == NULL) {
+        Py_DECREF(value);
+        return -1;
+    }
     old = *place;
     *place = value;
     Py_XDECREF(old);
@@ -146,14 +153,33 @@ static CYTHON_INLINE int clrevents_put(PyObject *slots, Py_ssize_t k, PyObject *
     return clrevents_set(slots, k, item, value);
 }
 
-/* All six slots of an event. */
-static CYTHON_INLINE int clrevents_six(
-    PyObject *slots, PyObject *item, PyObject *a, PyObject *b, PyObject *c, PyObject *d, PyObject *e, PyObject *f) {
-    PyObject *values[6] = {a, b, c, d, e, f};
+/* The first slots of an event. */
+static CYTHON_INLINE int clrevents_five(
+    PyObject *slots, PyObject *item, PyObject *a, PyObject *b, PyObject *c, PyObject *d, PyObject *e) {
+    PyObject *values[5] = {a, b, c, d, e};
     int k;
-    for (k = 0; k < 6; k++)
+    for (k = 0; k < 5; k++)
         if (clrevents_put(slots, k, item, values[k]) < 0)
             return -1;
+    return 0;
+}
+
+/* Slot `k` gets what is at a place of this list, which gets what was there; where the slot was empty, both have it. */
+static CYTHON_INLINE int clrevents_exchange(
+    PyObject *slots, Py_ssize_t k, PyObject *item, PyObject *list, Py_ssize_t at) {
+    PyObject **place = clrevents_slot(slots, k, item), *value;
+    if (place == NULL)
+        return -1;
+    if ((size_t)at >= (size_t)PyList_GET_SIZE(list)) {
+        PyErr_SetString(PyExc_IndexError, "no such value");
+        return -1;
+    }
+    value = PyList_GET_ITEM(list, at);
+    if (*place == NULL)
+        Py_INCREF(value);
+    else
+        PyList_SET_ITEM(list, at, *place);
+    *place = value;
     return 0;
 }
 

@@ -12,7 +12,8 @@ cdef extern from "slots.h":
         size_t codes, size_t counts, Py_ssize_t room, bint first, bytes slots, Py_ssize_t slot, Py_ssize_t at, Py_ssize_t run, object item, bytes buf, Py_ssize_t pos, Py_ssize_t end
     ) except -2
     bint sole "clrevents_sole"(list items)
-    int six "clrevents_six"(bytes slots, object item, object a, object b, object c, object d, object e, object f) except -1
+    int five "clrevents_five"(bytes slots, object item, object a, object b, object c, object d, object e) except -1
+    int exchange "clrevents_exchange"(bytes slots, Py_ssize_t k, object item, list items, Py_ssize_t at) except -1
     bint idle "clrevents_idle"(list items, Py_ssize_t at, object cls)
     int put "clrevents_put"(bytes slots, Py_ssize_t k, object item, object value) except -1
     u64 natural_at "clrevents_number"(bytes buf, Py_ssize_t pos, Py_ssize_t size)
@@ -92,15 +93,15 @@ cdef class FieldProgram:
     @cython.locals(at=cython.Py_ssize_t, run=cython.longlong, op=cython.longlong)
     cdef int find_runs(self) except -1
 
-    @cython.locals(slot=cython.Py_ssize_t, pos=cython.Py_ssize_t, run=cython.Py_ssize_t)
+    @cython.locals(slot=cython.Py_ssize_t, pos=cython.Py_ssize_t, run=cython.Py_ssize_t, make=cython.bint)
     cdef object record(
         self,
         ReadPlace cursor,
         SlottedClass shape,
+        object item,
         Py_ssize_t at,
         Py_ssize_t fields,
         Py_ssize_t end,
-        bint make,
     )
 
     @cython.locals(
@@ -148,6 +149,7 @@ cdef class FittingPayloads:
     cdef dict singles
     cdef SharedValues shared
     cdef long long[::1] counts
+    cdef list last
     cdef bint busy
 
     @cython.locals(
@@ -162,6 +164,7 @@ cdef class FittingPayloads:
     )
     cpdef Py_ssize_t check(self, Py_ssize_t row, Py_ssize_t last) except -1
 
+    @cython.locals(old=list, made=list)
     cpdef list read(self, Py_ssize_t row, Py_ssize_t last)
 
     @cython.locals(
@@ -177,7 +180,7 @@ cdef class FittingPayloads:
         made=list,
         blanks=list,
     )
-    cdef list records(self, Py_ssize_t row, Py_ssize_t last)
+    cdef list records(self, Py_ssize_t row, Py_ssize_t last, list old)
 
 
 @cython.final

@@ -137,9 +137,12 @@ class FieldProgram:
             at -= 1
         return 0
 
-    def record(self, cursor: ReadPlace, shape: SlottedClass, at: int, fields: int, end: int, make: bool) -> object:
-        """An object whose fields are described from `at` on; None if nothing is to be made, or if it does not fit."""
-        item = create(shape.cls) if make else None
+    def record(self, cursor: ReadPlace, shape: SlottedClass, item: object, at: int, fields: int, end: int) -> object:
+        """Fill `item`, an object whose fields are described from `at` on, and return it; None if it does not fit.
+
+        If `item` is None, nothing is made.
+        """
+        make = item is not None
         slot = 0
         while slot < fields:
             run = self.runs[at >> 3]
@@ -220,7 +223,9 @@ class FieldProgram:
             return self.many(cursor, at, pos, end, make)
         if op == 12:
             cursor.pos = pos
-            return self.record(cursor, self.parts[a], self.code[at + 4], self.code[at + 5], end, make)
+            shape = self.parts[a]
+            item = create(shape.cls) if make else None
+            return self.record(cursor, shape, item, self.code[at + 4], self.code[at + 5], end)
         cursor.pos = pos + size
         if not make:
             return None
@@ -379,6 +384,7 @@ class FittingPayloads:
         self.singles = singles
         self.shared = shared
         self.counts = counts
+        self.last: list = []
         self.busy = False
 
     def check(self, row: int, last: int) -> int:
@@ -402,7 +408,7 @@ class FittingPayloads:
                     fits = end - start == program.size
                 else:
                     cursor.pos = start
-                    program.record(cursor, self.shapes[entry], 0, program.fields, end, False)
+                    program.record(cursor, self.shapes[entry], None, 0, program.fields, end)
                     fits = cursor.pos == end
             elif entry == -2:
                 break
@@ -411,17 +417,24 @@ class FittingPayloads:
         return row
 
     def read(self, row: int, last: int) -> list:
-        """The records of the rows up to `last`."""
+        """The records of the rows up to `last`.
+
+        Those of the list made before that nobody else has are filled again at the same place, if nobody has that list.
+        """
         if self.busy:
             # Another thread, while a part of a program ran in Python.
             raise RuntimeError("these payloads are already being read")
         self.busy = True
         try:
-            return self.records(row, last)
+            old = self.last
+            self.last = []
+            made = self.records(row, last, old if sole(old) else [])
+            self.last = made
+            return made
         finally:
             self.busy = False
 
-    def records(self, row: int, last: int) -> list:
+    def records(self, row: int, last: int, old: list) -> list:
         """The same, by one caller at a time."""
         cursor = ReadPlace(self.buf, self.counts, self.shared)
         size = len(self.buf)
@@ -445,7 +458,8 @@ class FittingPayloads:
                 cursor.pos = start
                 record = blanks[entry]
                 if record is None:
-                    record = program.record(cursor, shape, 0, program.fields, end, True)
+                    item = old[place] if shape.closed and idle(old, place, shape.cls) else create(shape.cls)
+                    record = program.record(cursor, shape, item, 0, program.fields, end)
                     if not program.fields and shape.closed:
                         blanks[entry] = record
                 if cursor.pos != end:
@@ -498,7 +512,7 @@ class EventFiller:
         """The events of the rows from `first` on, which are the rows 0, 1, … of `rows`.
 
         Slots are (rows, row, time, thread, name, payload). Those made before that nobody else has are filled again, if
-        nobody has their list either.
+        nobody has their list either; what was their payload is in `payloads` then.
         """
         old = self.last
         self.last = []
@@ -526,7 +540,8 @@ class EventFiller:
                 name = self.every[kind].key.name
                 self.kind_keys[place] = kind
                 self.names[place] = name
-            six(slots, item, rows, row, time, number, name, payloads[row])
+            five(slots, item, rows, row, time, number, name)
+            exchange(slots, 5, item, payloads, row)
             made[row] = item
             row += 1
             first += 1
