@@ -283,6 +283,7 @@ def test_shortened_tables_say_so() -> None:
         data = data_of(report_page(trace))
         rows = trace.report("jit").table("methods")
     (jit,) = (section for section in data["sections"] if section["name"] == "jit")
+    assert jit["headline"][:2] == [["compilations", "6,033"], ["methods", "6,023"]]
     tables = {table["name"]: table for table in jit["tables"]}
     methods = tables["methods"]
     assert (methods["rows"], methods["shown"]) == (len(rows), 500) == (6023, 500)

@@ -173,8 +173,10 @@ def test_kestrel_alone_tells_of_requests_too() -> None:
     web = Web()
     id = web.begin(KESTREL, "Request", {"connectionId": (TEXT, "A"), "path": (TEXT, "/x"), "method": (TEXT, "PUT")})
     web.end(KESTREL, "Request", id)
-    (request,) = web.asked().requests
+    report = web.asked()
+    (request,) = report.requests
     assert (request.side, request.method, request.url_path, request.duration_ns) == ("server", "PUT", "/x", 10)
+    assert [(row.count, row.failed) for row in report.routes] == [(1, 0)]
 
 
 def test_a_request_that_goes_on_has_no_duration() -> None:
@@ -185,7 +187,7 @@ def test_a_request_that_goes_on_has_no_duration() -> None:
     assert (request.end_ns, request.duration_ns, request.unaccounted_ns) == (None, None, None)
     assert len(report.parts) == 0
     assert report.metrics["client_p50"].value is None
-    assert [row.count for row in report.routes] == [1]
+    assert [(row.count, row.failed) for row in report.routes] == [(1, None)]
 
 
 def test_requests_under_way_at_once() -> None:
