@@ -120,8 +120,6 @@ def test_field_twice() -> None:
     with pytest.raises(TypeError, match="field 'A' is declared twice"):
         Layout((Field("A", U8), Field("A", U8)))
 
-
-def test_field_of_the_parent_twice() -> None:
     class Parent:
         A: UInt16
 

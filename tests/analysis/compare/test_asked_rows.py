@@ -153,16 +153,12 @@ def test_a_path_is_a_line_and_a_tree() -> None:
         ({"report": "top", "raw": True}, "leave raw out"),
         ({"report": "alloc", "source": "ticks"}, "leave source out"),
         ({"report": "top", "by": "size"}, "by must be"),
+        ({"start": "1s", "end": "2s"}, "end, start: only with report"),
     ],
 )
 def test_questions_that_are_not_compared(question: dict[str, Any], wrong: str) -> None:
-    with pytest.raises(ValueError, match=wrong):
+    with pytest.raises(ValueError if "report" in question else TypeError, match=wrong):
         clrevents.compare(GARBAGE, GARBAGE, **question)
-
-
-def test_a_part_belongs_to_a_question() -> None:
-    with pytest.raises(TypeError, match="end, start: only with report"):
-        clrevents.compare(GARBAGE, GARBAGE, start="1s", end="2s")
 
 
 def test_a_saved_answer_is_one_to_its_own_question(tmp_path: Path) -> None:
