@@ -386,7 +386,9 @@ def tried(copy: Path, fault: Fault, lines: LineMap, step: str) -> dict[str, Any]
     tests = about(copy, fault) if kernel else lines.tests(fault)
     steps = [(part, seconds) for part, seconds in zip(portions(tests, lines.spent), (FIRST, REST), strict=True) if part]
     if step == "room":
-        steps = [(about(copy, fault), REST)]
+        room = about(copy, fault)
+        known = sum(took for test, took in lines.spent.items() if test.startswith(tuple(room)))
+        steps = [(room, max(REST, int(3 * known)))]
     if step == "full":
         steps = [(["--full", "-m", "full", *about(copy, fault)], FULL)]
     ended, by, took = "passed", "", 0.0
@@ -406,8 +408,8 @@ def tried(copy: Path, fault: Fault, lines: LineMap, step: str) -> dict[str, Any]
         (copy / fault.path).write_bytes(before)
         if kernel:
             rebuilt(copy)
-    # The full tier may be longer than its time here; not to have come to its end proves nothing.
-    noticed = ended == "failed" or (ended == "time" and step != "full")
+    # Tests that were not mapped may be longer than their time here; not to have come to their end proves nothing.
+    noticed = ended == "failed" or (ended == "time" and step != "full" and bool(lines.spent))
     if noticed:
         said = [line for line in (copy / "last.log").read_text().splitlines() if line.startswith(("FAILED", "ERROR"))]
         by = said[0][:160] if said else "its time"
