@@ -10,6 +10,7 @@ import functools
 import gc
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     @functools.cache
     def shares(module: str) -> bool:
-        return 'scope="module"' in (config.rootpath / module).read_text(encoding="utf-8")
+        text = (config.rootpath / module).read_text(encoding="utf-8")
+        return 'scope="module"' in text or "browser: Any" in text
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
@@ -87,6 +89,23 @@ def _shared(item: pytest.Item) -> bool:
     skips = (mark for mark in item.iter_markers() if mark.name in ("skip", "skipif"))
     reasons = (str(mark.kwargs.get("reason", "")) for mark in skips)
     return item.get_closest_marker("shared") is not None or any(r.startswith(NEEDS_SHARED) for r in reasons)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A running Chromium; `browser_page.opened` takes it."""
+    from browser_page import chromium
+
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def run() -> Any:
+    """Run the command in this process: `command_runs.Run`."""
+    from command_runs import run_command
+
+    return run_command
 
 
 def pytest_collection_finish() -> None:

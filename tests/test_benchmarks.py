@@ -6,11 +6,8 @@ No time is judged.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +15,7 @@ import pytest
 
 import clrevents
 from clrevents.decode.stream.stream import Stream
+from command_runs import printed
 from project_files import FIXTURES, ROOT, SHARED, loaded, unpacked, without_shared
 
 pytestmark = pytest.mark.full
@@ -46,11 +44,7 @@ def checkout(tmp_path: Path) -> Path:
 
 def run(checkout: Path, script: str, *arguments: str) -> str:
     """What one of them prints, with the package that is tested here."""
-    environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT / "src")}
-    command = [sys.executable, os.fspath(checkout / "benchmarks" / f"{script}.py"), *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return printed(checkout / "benchmarks" / f"{script}.py", *arguments)
 
 
 @pytest.mark.parametrize("path", NETTRACE, ids=lambda path: path.name.partition(".")[0])

@@ -6,15 +6,14 @@ Asks fresh interpreters, because this one has seen too much.
 from __future__ import annotations
 
 import ctypes
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from project_files import SOURCE, fixture
+from command_runs import printed
+from project_files import fixture
 
 SAMPLE: Final = fixture("net8-sample")
 
@@ -61,19 +60,6 @@ def state():
 """
 
 
-def run(code: str, *arguments: object) -> str:
-    """What a fresh interpreter prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_a_process_is_left_as_it_was() -> None:
     code = """
 def same(before, when):
@@ -94,7 +80,7 @@ for _ in range(2):
     warnings.simplefilter("error")
     before = state()
 """
-    run(STATE + READ.replace("import clrevents, clrevents.analysis, sys", "") + code, SAMPLE)
+    printed("-c", STATE + READ.replace("import clrevents, clrevents.analysis, sys", "") + code, SAMPLE)
 
 
 @pytest.mark.full
@@ -111,7 +97,7 @@ read(sys.argv[1])
 sys.setprofile(None)
 print(seen == {{(gc.isenabled(), gc.get_threshold(), 0)}}, gc.isenabled())
 """
-    assert run(READ + code, SAMPLE) == f"True {choice == 'enable'}\n"
+    assert printed("-c", READ + code, SAMPLE) == f"True {choice == 'enable'}\n"
 
 
 @pytest.mark.full
@@ -127,7 +113,7 @@ for number in range(1, 6):
         assert pickle.loads(pickle.dumps(event)) == event
 print(sorted(set(linecache.cache) - before), sum("Learned" in name for name in linecache.cache))
 """
-    assert run(READ + OWN + code) == "[] 0\n"
+    assert printed("-c", READ + OWN + code) == "[] 0\n"
 
 
 MALLOC: Final = """
@@ -152,13 +138,13 @@ glibc = pytest.mark.skipif(
 @glibc
 def test_the_allocator_is_left_as_it_was() -> None:
     code = "read(sys.argv[1])\nread(open(sys.argv[1], 'rb'))\nprint(own_mapping())"
-    assert run(MALLOC + READ + code, SAMPLE) == "True\n"
+    assert printed("-c", MALLOC + READ + code, SAMPLE) == "True\n"
 
 
 @pytest.mark.full
 @glibc
 def test_tuning_keeps_freed_memory() -> None:
-    assert run(MALLOC + "import clrevents\nclrevents.tune_process()\nprint(own_mapping())") == "False\n"
+    assert printed("-c", MALLOC + "import clrevents\nclrevents.tune_process()\nprint(own_mapping())") == "False\n"
 
 
 @pytest.mark.full
@@ -173,7 +159,7 @@ def test_tuned_pyarrow_uses_the_memory_that_is_kept(
     code = (
         "import clrevents\nclrevents.tune_process()\nimport pyarrow as pa\nprint(pa.default_memory_pool().backend_name)"
     )
-    assert run(code) == f"{pool}\n"
+    assert printed("-c", code) == f"{pool}\n"
 
 
 @pytest.mark.full
@@ -189,7 +175,7 @@ gc.disable()
 clrevents.tune_process()
 print(gc.isenabled())
 """
-    assert run(code) == "(50000, 20) (0, 10) (100000, 20) True\nFalse\n"
+    assert printed("-c", code) == "(50000, 20) (0, 10) (100000, 20) True\nFalse\n"
 
 
 @pytest.mark.full
@@ -197,7 +183,7 @@ def test_the_command_tunes_itself(tmp_path: Path) -> None:
     """The command is a process of its own, so it may."""
     code = "import gc, sys\nfrom clrevents.__main__ import main\nsys.argv[1:] = ['--version']\n"
     code += "try: main()\nexcept SystemExit: print(gc.get_threshold()[:2])"
-    assert run(code).endswith("(50000, 20)\n")
+    assert printed("-c", code).endswith("(50000, 20)\n")
 
 
 SEEN: Final = """
@@ -238,7 +224,7 @@ with clrevents.open(path) as trace, open(path, "rb") as file, clrevents.open(fil
     with open(told) as pipe: theirs = eval(pipe.read())
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), mine == theirs, mine[0] == mine[1], mine[2] == whole)
 """
-    assert run(SEEN + code, SAMPLE) == "0 True True True\n"
+    assert printed("-c", SEEN + code, SAMPLE) == "0 True True True\n"
 
 
 @pytest.mark.full
@@ -259,12 +245,12 @@ for _ in range(3): read(sys.argv[1])
 gc.collect()
 print(abs(libc.mallinfo2().uordblks - before) < 1 << 20)
 """
-    assert run(MALLOC + READ + code, SAMPLE) == "False\nTrue\n"
+    assert printed("-c", MALLOC + READ + code, SAMPLE) == "False\nTrue\n"
 
 
 def test_the_command_spares_its_collector_what_is_imported() -> None:
     """It is off meanwhile, and on afterwards, unless it was off before."""
     code = "import gc, sys\nfrom clrevents.__main__ import main\nsys.argv[1:] = ['sample', '--help']\n"
     code += "gc.{}able()\ntry: main()\nexcept SystemExit: print(gc.isenabled(), gc.get_freeze_count() > 10_000)"
-    assert run(code.format("en")).endswith("True True\n")
-    assert run(code.format("dis")).endswith("False False\n")
+    assert printed("-c", code.format("en")).endswith("True True\n")
+    assert printed("-c", code.format("dis")).endswith("False False\n")

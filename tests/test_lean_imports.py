@@ -5,13 +5,11 @@ Asks fresh interpreters.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import Final
 
 import pytest
 
+from command_runs import printed
 from house import dotted, imports, tree
 from project_files import ROOT, SOURCE
 from tiers import drawn
@@ -22,15 +20,7 @@ OPTIONAL: Final = ("altair", "vl_convert", "duckdb", "fsspec", "pandas", "polars
 
 def run(code: str, *arguments: str) -> str:
     """What a fresh interpreter prints."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, *arguments],
-        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return printed("-W", "error", "-c", code, *arguments)
 
 
 @pytest.mark.full

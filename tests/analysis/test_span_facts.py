@@ -8,7 +8,6 @@ import pytest
 
 import clrevents
 from analysis.test_spans import FIRST, FORMATS, SECOND, begin, end
-from cli.conftest import run as run
 from clrevents.analysis import spans
 from clrevents.analysis.about.pairing import SpanReport, span_report, telling
 from clrevents.testing.builder import Format, TraceBuilder

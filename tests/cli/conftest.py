@@ -1,9 +1,8 @@
-"""What the tests of the command share: running it, in this process or as a process, and traces to run it on."""
+"""What the tests of the command share: running it as a process, and traces to run it on."""
 
 from __future__ import annotations
 
 import gzip
-import inspect
 import os
 import subprocess
 import sys
@@ -12,26 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from clrevents.cli import root
+from command_runs import environment
 from project_files import without_shared
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = (ROOT / "fixtures", ROOT.parent / "shared" / "traces" / "own")
-
-
-@pytest.fixture
-def run() -> Callable[..., Result]:
-    """Run the command in this process; its two outputs stay apart."""
-    apart = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
-
-    def run(*args: object, **options: Any) -> Result:
-        result = CliRunner(**apart).invoke(root, [str(a) for a in args], prog_name="clrevents", **options)
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        return result
-
-    return run
 
 
 @pytest.fixture
@@ -50,15 +35,6 @@ def process(command: list[str]) -> Callable[..., subprocess.CompletedProcess[byt
         )
 
     return process
-
-
-@pytest.fixture
-def process_environment() -> dict[str, str]:
-    return environment()
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.fspath(ROOT / "src")}
 
 
 @pytest.fixture(scope="session")
@@ -87,7 +63,7 @@ def on_terminal(command: list[str]) -> Callable[..., tuple[int, str]]:
     pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
 
     def on_terminal(*args: object, columns: int = 100) -> tuple[int, str]:
-        environment_there = {**environment(), "COLUMNS": str(columns), "TERM": "xterm"}
+        environment_there = environment(COLUMNS=str(columns), TERM="xterm")
         environment_there.pop("NO_COLOR", None)
         ours, theirs = pty.openpty()
         child = subprocess.Popen(

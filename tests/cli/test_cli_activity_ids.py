@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
 import pyarrow.parquet as pq
-from click.testing import Result
 
 from clrevents.events import GCStart_V1
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run
 
-Run = Callable[..., Result]
 IDS = {"activity_id", "related_activity_id"}
 ACTIVITY = UUID("00112233-4455-6677-8899-aabbccddeeff")
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
-from click.testing import Result
 
 import clrevents
+from command_runs import Run
 from project_files import FIXTURES, SHARED
 
-Run: TypeAlias = Callable[..., Result]
 GARBAGE, CONVOY = (FIXTURES / f"net10-{name}.nettrace.gz" for name in ("garbage", "convoy"))
 
 

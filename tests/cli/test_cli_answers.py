@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 import clrevents
 from clrevents import EventKey
@@ -15,9 +14,9 @@ from clrevents.analysis.about.describing import TraceAbout, about
 from clrevents.events import DCEndInit_V1
 from clrevents.schema.registry import DEFAULT
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run
 from project_files import fixture
 
-Run = Callable[..., Result]
 Find = Callable[[str], Path]
 
 

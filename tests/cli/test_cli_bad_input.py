@@ -7,13 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 import clrevents
 from cli.test_command_laws import one_sentence
 from clrevents.schema.registry import Registry
+from command_runs import Run
 
-Run = Callable[..., Result]
 Bytes = Callable[[str], bytes]
 
 

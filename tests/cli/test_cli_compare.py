@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 import pytest
-from click.testing import Result
 
 from built.built_measured import recorded
 from clrevents import save_measured
+from command_runs import Run
 from project_files import FIXTURES
-
-Run: TypeAlias = Callable[..., Result]
 
 
 @pytest.fixture

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 import clrevents
 from cli.test_command_laws import Asked, every_command
@@ -25,9 +23,9 @@ from clrevents.events import (
     TieredCompilationPause_V0,
 )
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run
 from project_files import SOURCE
 
-Run = Callable[..., Result]
 # A one in front of a plural, as `1 notes`; not `11 notes`, `0.1 ms` or the columns of a table.
 WRONG = re.compile(
     r"(?<![\d.,#/:-])1 (?:more |lost )?(?!ms\b|is\b|was\b|has\b|class\b)[a-z-]+s\b"

@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import struct
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 
 import clrevents
 from clrevents.analysis.doctor.diagnosing import doctor, rules_of
 from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.cli.doctor import LiveFindings
+from command_runs import Run
 from project_files import FIXTURES, fixture, unpacked
 from scripted_runtime import ScriptedRuntime, ok, pieces, text
 
 CONVOY, GARBAGE = (FIXTURES / f"net10-{name}.nettrace.gz" for name in ("convoy", "garbage"))
-Run = Callable[..., Result]
 
 
 def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-from click.testing import Result
-
 from clrevents.testing.builder import TraceBuilder
-
-Run = Callable[..., Result]
+from command_runs import Run
 
 
 def shop(folder: Path) -> Path:

@@ -10,13 +10,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from click.testing import Result
 
 import clrevents
+from command_runs import Run
 from costly import located_fields
 from tiers import few
 
-Run = Callable[..., Result]
 Find = Callable[[str], Path]
 
 HEADER = (

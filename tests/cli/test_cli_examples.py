@@ -10,13 +10,12 @@ import ast
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
 import pytest
-from click.testing import Result
 
 import built_pair
 import clrevents
@@ -27,6 +26,7 @@ from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.cli import root
 from clrevents.cli.report_many import known_columns
 from clrevents.cli.report_rows import check_conditions, chosen_columns, order_of
+from command_runs import Run
 from project_files import ROOT, fixture
 
 PAGES: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -235,9 +235,7 @@ LIVE: Final = ("collect", "tail", "ps", "mcp")
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", [name for name in HELPS if name not in LIVE], ids=str)
-def test_examples_in_help_run(
-    name: str | None, run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_examples_in_help_run(name: str | None, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = [e for e in _help_examples(name) if e.args[0] not in LIVE and not IMAGINED & {*e.args}]
     left = dict.fromkeys(examples, "")
     for trace in TRACES:

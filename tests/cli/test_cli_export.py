@@ -16,7 +16,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import Result
 
 import clrevents
 from arrow_rows import arrow_rows
@@ -24,8 +23,8 @@ from clrevents._util import workers
 from clrevents.export.files import buffered, directory, lake, tables
 from clrevents.table.read import stack_table
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run, environment, python
 
-Run = Callable[..., Result]
 Find = Callable[[str], Path]
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
 
@@ -324,9 +323,7 @@ def test_a_folder_is_there_only_when_it_is_whole(
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.full
-def test_interrupt(
-    command: list[str], process_environment: dict[str, str], sample: Path, tmp_path: Path, jobs: str
-) -> None:
+def test_interrupt(command: list[str], sample: Path, tmp_path: Path, jobs: str) -> None:
     files = []
     for n in range(150):
         files.append(tmp_path / f"t{n}.nettrace.gz")
@@ -336,7 +333,7 @@ def test_interrupt(
     with subprocess.Popen(
         [*quiet, "export", *map(str, files), "-o", str(tmp_path / "out"), "--jobs", jobs],
         stderr=subprocess.PIPE,
-        env=process_environment,
+        env=environment(),
         start_new_session=True,
     ) as child:
         assert child.stderr is not None
@@ -378,7 +375,7 @@ def test_a_fault_of_ours_does_not_stop_the_rest(
     monkeypatch.setattr(lake, "export_directory", directory.export_directory)
 
 
-def test_without_pyarrow(command: list[str], process_environment: dict[str, str], sample: Path, tmp_path: Path) -> None:
+def test_without_pyarrow(sample: Path, tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
         "from clrevents.cli import root\n"
@@ -386,13 +383,7 @@ def test_without_pyarrow(command: list[str], process_environment: dict[str, str]
     )
 
     def export(*args: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [command[0], "-c", code, "export", str(sample), "AllTypes", *map(str, args)],
-            env=process_environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        return python("-c", code, "export", sample, "AllTypes", *args)
 
     done = export("-o", tmp_path / "x.parquet")
     assert done.returncode == 1

@@ -5,13 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 
 import clrevents
 from built_allocations import tick
@@ -19,9 +16,9 @@ from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.export.flame.flame_formats import FLAME_FORMATS, flame_bytes
 from clrevents.export.look import Look
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run, python
 from project_files import fixture
 
-Run = Callable[..., Result]
 MS = 1_000_000
 ENDINGS = {"speedscope": "json", "folded": "folded", "html": "html", "pprof": "pb.gz"}
 
@@ -135,12 +132,12 @@ def test_a_stripped_trace_is_honest(run: Run, tmp_path: Path) -> None:
     assert "Many names are missing: the trace does not list the methods" in page
 
 
-def test_it_loads_no_more_than_it_needs(process: Callable[..., Any], command: list[str], shop: Path) -> None:
+def test_it_loads_no_more_than_it_needs(shop: Path) -> None:
     """A short command lives on what it does not import."""
     code = "import sys\nfrom clrevents.cli import root\n"
     code += f"root.main(['flame', {str(shop)!r}, '-f', 'speedscope', '-o', '-'], standalone_mode=False)\n"
     code += "print(*sys.modules, file=sys.stderr)"
-    loaded = set(subprocess.run([command[0], "-c", code], capture_output=True, text=True).stderr.split())
+    loaded = set(python("-c", code).stderr.split())
     assert "clrevents.export.flame.flame_formats" in loaded
     unwanted = {"rich", "construct", "numpy.ma", "pandas", "polars", "pyarrow", "duckdb", "clrevents.encode"}
     assert not unwanted & loaded

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 import clrevents
+from command_runs import Run
 from project_files import FIXTURES
 
-Run = Callable[..., Result]
 PATTERN = FIXTURES / "*-method-interop.nettrace.gz"
 COMPILED = [FIXTURES / f"{net}-method-interop.nettrace.gz" for net in ("net10", "net8")]
 NAMES = ("net10-garbage.nettrace.gz", "net8-sample.nettrace.gz")

@@ -7,19 +7,17 @@ import io
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
-from click.testing import Result
 
 import clrevents
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import TraceHeader
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run, environment
 
-Run: TypeAlias = Callable[..., Result]
 EVIL = "\x1b[2J\x9b\u202e"
 SHOWN = r"\x1b[2J\x9b\u202e"
 
@@ -157,11 +155,11 @@ def test_an_export_again_into_a_linked_folder(run: Run, trace: Path, tmp_path: P
 # Closed. -----------------------------------------------------------------------------------------------------------
 
 
-def closed(command: list[str], environment: dict[str, str], redirect: str, *args: object) -> tuple[int, str]:
+def closed(command: list[str], redirect: str, *args: object) -> tuple[int, str]:
     """Run the command by a shell that closes one of its files: the exit code and what it said."""
     done = subprocess.run(
         ["sh", "-c", f'"$@" {redirect}', "sh", *command, *map(str, args)],
-        env=environment,
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=60,
@@ -171,14 +169,14 @@ def closed(command: list[str], environment: dict[str, str], redirect: str, *args
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closes files by a shell")
-def test_closed_files(command: list[str], process_environment: dict[str, str], trace: Path, tmp_path: Path) -> None:
+def test_closed_files(command: list[str], trace: Path, tmp_path: Path) -> None:
     for name in ("info", "events", "check", "top"):
-        code, said = closed(command, process_environment, ">&-", name, trace)
+        code, said = closed(command, ">&-", name, trace)
         assert (code, said) == (2, "clrevents: cannot write: standard output is closed\n"), name
-    code, said = closed(command, process_environment, ">&-", "cut", trace, "-o", tmp_path / "cut.nettrace")
+    code, said = closed(command, ">&-", "cut", trace, "-o", tmp_path / "cut.nettrace")
     assert code == 0, said
-    code, said = closed(command, process_environment, "2>&-", "info", trace)
+    code, said = closed(command, "2>&-", "info", trace)
     assert code == 0
-    code, said = closed(command, process_environment, "<&-", "info", "-")
+    code, said = closed(command, "<&-", "info", "-")
     assert code == 1
     assert "standard input is closed" in said

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
-from click.testing import Result
 
 import clrevents
 from built.built_pair import PROCESS, recorder, runtime
-
-Run = Callable[..., Result]
+from command_runs import Run
 
 
 @pytest.fixture

@@ -7,14 +7,13 @@ import signal
 import struct
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 
 import clrevents
+from command_runs import Run, environment
 from project_files import fixture, unpacked
 from recorded_files import state_of
 from scripted_runtime import COLLECT, STOP, ScriptedRuntime, ok, pieces, refusal, text
@@ -24,7 +23,6 @@ GARBAGE = unpacked(fixture("net10-garbage"))
 CONVOY = unpacked(fixture("net10-convoy"))
 WHO = struct.pack("<IQ", 1, 4711) + bytes(16) + text("dotnet App.dll") + text("Linux") + text("x64")
 WHO += text("App") + text("8.0.4") + text("linux-x64")
-Run = Callable[..., Result]
 
 
 def runtime_at(path: Path, data: bytes, **options: Any) -> ScriptedRuntime:
@@ -197,13 +195,11 @@ def test_a_refusal_is_a_sentence_and_leaves_no_file(run: Run, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_stops_in_order(
-    command: list[str], process_environment: dict[str, str], tmp_path: Path, way: signal.Signals
-) -> None:
+def test_a_signal_stops_in_order(command: list[str], tmp_path: Path, way: signal.Signals) -> None:
     out = tmp_path / "a.nettrace"
     with runtime_at(tmp_path / "a", SAMPLE) as runtime:
         started = subprocess.Popen(
-            [*command, "collect", *port(runtime), "-o", out], stderr=subprocess.PIPE, text=True, env=process_environment
+            [*command, "collect", *port(runtime), "-o", out], stderr=subprocess.PIPE, text=True, env=environment()
         )
         assert started.stderr is not None
         assert "recording" in started.stderr.readline()
@@ -214,12 +210,12 @@ def test_a_signal_stops_in_order(
     assert out.read_bytes() == SAMPLE
 
 
-def test_a_second_signal_does_not_wait(command: list[str], process_environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_second_signal_does_not_wait(command: list[str], tmp_path: Path) -> None:
     out = tmp_path / "a.nettrace"
     with runtime_at(tmp_path / "a", SAMPLE) as runtime:
         runtime.answers[STOP] = ok(bytes(8))
         started = subprocess.Popen(
-            [*command, "collect", *port(runtime), "-o", out], stderr=subprocess.PIPE, text=True, env=process_environment
+            [*command, "collect", *port(runtime), "-o", out], stderr=subprocess.PIPE, text=True, env=environment()
         )
         assert started.stderr is not None
         started.stderr.readline()

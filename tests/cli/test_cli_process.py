@@ -6,22 +6,20 @@ import io
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-from click.testing import Result
 
 import clrevents
 from clrevents._util.meter import Meter
 from clrevents.cli import root
 from clrevents.cli.output import safe
+from command_runs import Run, environment, printed, python
 from project_files import fixture
 
-Run = Callable[..., Result]
 Find = Callable[[str], Path]
 
 
@@ -54,14 +52,13 @@ def test_a_letter_means_one_thing() -> None:
     assert meanings == {"-n": {"N"}, "-p": {"PID"}, "-o": {"OUT", "FILE"}, "-f": {"--format"}}
 
 
-def test_help_loads_neither_numpy_nor_construct(process_environment: dict[str, str]) -> None:
+def test_help_loads_neither_numpy_nor_construct() -> None:
     code = (
         "import sys; from clrevents.cli import root\n"
         "root.main(['--help'], standalone_mode=False)\n"
         "print(sorted({'numpy', 'construct'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=process_environment, timeout=60)
-    assert done.stdout.decode().splitlines()[-1] == "[]"
+    assert printed("-c", code).splitlines()[-1] == "[]"
 
 
 def test_a_file_alone_is_said_what_it_is_and_what_to_ask(run: Run, tmp_path: Path) -> None:
@@ -78,15 +75,13 @@ def test_a_file_alone_is_said_what_it_is_and_what_to_ask(run: Run, tmp_path: Pat
 
 
 @pytest.mark.parametrize("args", [["--json"], []])
-def test_a_closed_pipe_ends_quietly(
-    args: list[str], command: list[str], process_environment: dict[str, str], trace_path: Find
-) -> None:
+def test_a_closed_pipe_ends_quietly(args: list[str], command: list[str], trace_path: Find) -> None:
     path = trace_path("net8-method-interop.nettrace")
     with subprocess.Popen(
         [*command, "events", str(path), *args],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=process_environment,
+        env=environment(),
     ) as child:
         assert child.stdout is not None
         assert child.stderr is not None
@@ -97,11 +92,11 @@ def test_a_closed_pipe_ends_quietly(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_is_one_sentence(command: list[str], process_environment: dict[str, str], trace_path: Find) -> None:
+def test_a_full_disk_is_one_sentence(command: list[str], trace_path: Find) -> None:
     path = trace_path("net8-sample.nettrace")
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [*command, "events", str(path)], stdout=full, stderr=subprocess.PIPE, env=process_environment, timeout=60
+            [*command, "events", str(path)], stdout=full, stderr=subprocess.PIPE, env=environment(), timeout=60
         )
     assert done.returncode == 2
     assert done.stderr == b"clrevents: cannot write: No space left on device\n"
@@ -118,7 +113,7 @@ def test_interrupt_gives_130(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-def test_an_interrupt_that_python_swallows_ends_it_too(command: list[str], process_environment: dict[str, str]) -> None:
+def test_an_interrupt_that_python_swallows_ends_it_too() -> None:
     """An exception in the callback of a weak reference, which a collection of garbage runs, is ignored by Python."""
     script = """
 import signal, sys, time, weakref
@@ -139,8 +134,8 @@ clrevents.open = interrupted
 sys.argv[1:] = ["info", "x"]
 main()
 """
-    done = subprocess.run([command[0], "-c", script], capture_output=True, env=process_environment, timeout=60)
-    assert (done.returncode, done.stderr.strip()) == (130, b"")
+    done = python("-c", script)
+    assert (done.returncode, done.stderr.strip()) == (130, "")
 
 
 def test_a_fault_of_our_own_is_a_sentence_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,14 +173,12 @@ def test_nothing_is_coloured_in_a_pipe(process: Callable[..., Any], trace_path: 
         assert done.stderr == b""
 
 
-def test_an_output_that_cannot_show_a_character(
-    command: list[str], process_environment: dict[str, str], trace_path: Find
-) -> None:
+def test_an_output_that_cannot_show_a_character(command: list[str], trace_path: Find) -> None:
     path = trace_path("net8-method-interop.nettrace")
     done = subprocess.run(
         [*command, "events", str(path), "ILStubGenerated"],
         capture_output=True,
-        env={**process_environment, "PYTHONIOENCODING": "ascii"},
+        env=environment(PYTHONIOENCODING="ascii"),
         timeout=60,
     )
     assert done.returncode == 0

@@ -6,21 +6,18 @@ import csv
 import io
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from clrevents.events import GCStart_V0, GCStart_V2
 from clrevents.testing.builder import TraceBuilder
-from project_files import FIXTURES, ROOT
+from command_runs import Run, python
+from project_files import FIXTURES
 
 pytestmark = pytest.mark.full
 
-Run = Callable[..., Result]
 SAMPLE = FIXTURES / "net8-sample.nettrace.gz"
 BIG = 2**64 - 1
 
@@ -188,25 +185,14 @@ def test_files_when_asked(run: Run, tmp_path: Path) -> None:
 def test_a_process_says_nothing_but_rows() -> None:
     """duckdb's bindings complain when Python ends with objects of theirs."""
     for sql, code in (("select 1 x", 0), ("from nothing", 1)):
-        done = subprocess.run(
-            [sys.executable, "-m", "clrevents", "query", str(SAMPLE), sql],
-            capture_output=True,
-            env={**os.environ, "PYTHONPATH": os.fspath(ROOT / "src")},
-            timeout=60,
-        )
+        done = python("-m", "clrevents", "query", SAMPLE, sql)
         assert done.returncode == code
-        assert done.stderr == (b"" if code == 0 else b"clrevents: no table 'nothing'\n")
+        assert done.stderr == ("" if code == 0 else "clrevents: no table 'nothing'\n")
 
 
 @pytest.mark.parametrize("missing", ["duckdb", "pyarrow"])
 def test_what_to_install(missing: str) -> None:
     code = f"import sys; sys.modules[{missing!r}] = None; sys.argv[1:] = ['query', {os.fspath(SAMPLE)!r}, 'select 1']\n"
-    done = subprocess.run(
-        [sys.executable, "-c", code + "from clrevents.cli import main; main()"],
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": os.fspath(ROOT / "src")},
-        timeout=60,
-        text=True,
-    )
+    done = python("-c", code + "from clrevents.cli import main; main()")
     assert done.returncode == 1
     assert f"Error: SQL needs {missing}: pip install 'clrevents[query]'\n" in done.stderr

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run
 from project_files import fixture, unpacked
 
 pytestmark = pytest.mark.full
 
-Run = Callable[..., Result]
 SQL = "select trace, count(*) n from GCStart group by 1 order by 1"
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 import clrevents
 from clrevents.export.page import page_drawings, page_sections
 from clrevents.export.page.report_page import report_page
+from command_runs import Run
 from project_files import fixture
-
-Run = Callable[..., Result]
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,9 +20,8 @@ from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodLoadVerbose_V1, ModuleLoad_V1
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run
 from project_files import fixture
-
-Run = Callable[..., Result]
 
 INTEROP = fixture("net10-method-interop")
 COLLECT = "dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
 from pathlib import Path
 
-from click.testing import Result
-
 import clrevents
+from command_runs import Run
 from project_files import fixture, unpacked
 
 
-def test_the_sample_is_the_tutorials_trace(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_the_sample_is_the_tutorials_trace(run: Run, tmp_path: Path) -> None:
     wanted = unpacked(fixture("net10-convoy"))
     assert gzip.decompress(Path(clrevents.sample_trace()).read_bytes()) == wanted
     out = tmp_path / "sample.nettrace"
@@ -23,5 +21,5 @@ def test_the_sample_is_the_tutorials_trace(run: Callable[..., Result], tmp_path:
         assert trace.report("locks").metrics["count"].value == 8
 
 
-def test_a_folder_that_is_not_there_is_an_error(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_an_error(run: Run, tmp_path: Path) -> None:
     assert run("sample", "-o", tmp_path / "nowhere" / "a.nettrace").exit_code == 2

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-
-from click.testing import Result
 
 from analysis.test_span_facts import wandering
 from analysis.test_spans import FIRST, SECOND
+from command_runs import Run
 from project_files import fixture
-
-Run = Callable[..., Result]
 
 
 def test_the_command(run: Run, tmp_path: Path) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run
 
-Run = Callable[..., Result]
 MS = 1_000_000
 
 

@@ -9,7 +9,6 @@ import resource
 import shlex
 import shutil
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,8 +18,8 @@ from click.testing import Result
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.events import GCEnd_V1, GCStart_V2
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run
 
-Run = Callable[..., Result]
 MS: Final = 1_000_000
 
 WRITERS: Final = (

@@ -5,13 +5,11 @@ from __future__ import annotations
 import io
 import json
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
-from click.testing import Result
 
 import clrevents
 from clrevents.encode.nettrace6 import NetTrace6Writer
@@ -19,10 +17,11 @@ from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecor
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import same_run
 from clrevents.trace.trace import ProcessLife, process_lives
+from command_runs import Run
+from in_memory import ended
 from project_files import SHARED, fixture, without_shared
 
 TWO = SHARED / "linux" / "net8-two-55.linux.nettrace.gz"
-Run: TypeAlias = Callable[..., Result]
 needs_shared = pytest.mark.skipif(not TWO.exists(), reason=without_shared("linux recordings"))
 
 
@@ -84,8 +83,7 @@ def test_a_label_that_tells_nothing_is_not_shown(run: Run) -> None:
 
 def containers() -> bytes:
     """Two processes with the id 7 inside their containers, one with the id 8, and one that has the same id outside."""
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink, TraceHeader(processors=2, sampling_interval_ns=1_000_000))
+    writer = NetTrace6Writer(io.BytesIO(), TraceHeader(processors=2, sampling_interval_ns=1_000_000))
     fields = (FieldDescription("NamespaceId", 21), FieldDescription("Name", 23), FieldDescription("NamespaceName", 23))
     writer.metadata(
         [
@@ -99,8 +97,7 @@ def containers() -> bytes:
         payload = bytes([own]) + struct.pack("<H", len(name)) + name + struct.pack("<H", 7) + b"Unknown"
         cpu = [EventRecord(2, row, row, b"\1")] * samples
         writer.events([EventRecord(1, row, row, payload), *cpu])
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 def test_processes_with_equal_ids_in_two_containers_are_told_apart(run: Run, tmp_path: Path) -> None:

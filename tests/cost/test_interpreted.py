@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from typing import Final
 
 import pytest
 
+from command_runs import environment, printed
 from costly_families import FAMILIES
 from project_files import ROOT, SOURCE
 from tiers import drawn
@@ -33,15 +32,8 @@ def test_lines_of_each_byte(mode: str) -> None:
     names = [name for name in NAMES if mode == "salvage" or drawn(6, "lines", name)]
     script = ROOT / "tests" / "support" / "costs" / "costly_lines.py"
     search = os.pathsep.join((str(SOURCE.parent), str(script.parent)))
-    done = subprocess.run(
-        [sys.executable, str(script), mode, *names],
-        env={**os.environ, "PYTHONPATH": search, "CLREVENTS_PURE": "1", "CLREVENTS_REQUIRE_COMPILED": ""},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    found = dict(map(json.loads, done.stdout.splitlines()))
+    interpreted = environment(PYTHONPATH=search, CLREVENTS_PURE="1", CLREVENTS_REQUIRE_COMPILED="")
+    found = dict(map(json.loads, printed(script, mode, *names, env=interpreted).splitlines()))
     assert list(found) == names
     for name, ((few, least), (more, _), (most, largest)) in found.items():
         assert few < more < most, name

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import random
-import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from clrevents.testing.builder import TraceBuilder
+from command_runs import printed
 from cost_growth import grown, put_together, taken_apart
 from cost_runs import Cost
 from cost_search import Search
@@ -153,8 +153,7 @@ print(first["fail"].fault.splitlines()[-1], "|", first["spin"].fault, "|", last[
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_costs_are_measured_in_a_process_of_their_own() -> None:
     code = MEASURING.format(paths=[str(ROOT / "src"), str(ROOT / "tests" / "support" / "costs")])
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [
+    assert printed("-c", code).splitlines() == [
         "['quick', 'large', 'fail', 'spin'] ['quick', 'killed']",
         "True True",
         "KeyError: 'lost' |  | killed by SIGKILL",

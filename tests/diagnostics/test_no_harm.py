@@ -33,7 +33,8 @@ from clrevents.diagnostics.profiles import METERS, Profile, counter_providers
 from clrevents.diagnostics.providers import Provider
 from clrevents.diagnostics.recorder import Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings, start_session
-from dotnet_runtimes import NET8, NET11, Runtime, clrevents_command, environment, hosted, lively, started
+from command_runs import environment
+from dotnet_runtimes import NET8, NET11, Runtime, clrevents_command, hosted, lively, started
 from tiers import drawn
 
 pytestmark = [pytest.mark.full, pytest.mark.shared]

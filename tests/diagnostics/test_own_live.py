@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from command_runs import environment
 from dotnet_runtimes import (
     NET8,
     NET11,
@@ -18,7 +19,6 @@ from dotnet_runtimes import (
     Runtime,
     clrevents_command,
     clrevents_run,
-    environment,
     hosted,
     json_lines,
     started,

@@ -21,17 +21,8 @@ import pytest
 
 import clrevents
 from clrevents.diagnostics import AsyncSession, DiagnosticsError, Listener, Process, Session, find_process, processes
-from dotnet_runtimes import (
-    NET8,
-    NET31,
-    Runtime,
-    clrevents_command,
-    clrevents_run,
-    command_line,
-    environment,
-    json_lines,
-    running,
-)
+from command_runs import environment
+from dotnet_runtimes import NET8, NET31, Runtime, clrevents_command, clrevents_run, command_line, json_lines, running
 from recorded_files import state_of
 
 pytestmark = pytest.mark.full

@@ -5,22 +5,20 @@ The test with a browser needs Chromium on the path and is skipped without one.
 
 from __future__ import annotations
 
-import inspect
 import io
 import json
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from built_heaps import HANDLE, Heap, Root, Static, Thing, Writing, add_heap, heap_trace
 from clrevents.analysis import HeapSnapshot
-from clrevents.cli import root
 from clrevents.export.files.heapsnapshot import write_heapsnapshot
 from clrevents.testing.builder import TraceBuilder
+from command_runs import run_command
 from heapsnapshot_rules import CHROMIUM, ReadHeap, check_heapsnapshot, needs_chromium, read_by_chromium
 from random_heaps import LongWay, random_heap
 
@@ -105,50 +103,36 @@ def test_chrome_reads_the_same(tmp_path: Path) -> None:
     assert holders == snapshot.holder_retained.tolist()
 
 
-def run(*arguments: Any) -> Any:
-    apart = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
-    return CliRunner(**apart).invoke(root, ["export", *map(str, arguments)], prog_name="clrevents")
-
-
 def test_the_command(tmp_path: Path) -> None:
     builder = add_heap(TraceBuilder().thread(7), HEAP)
     trace = tmp_path / "app.nettrace"
     trace.write_bytes(add_heap(builder, Heap({"a": Thing("A", 8)}), Writing(collection=2)).build())
     out = tmp_path / "app.heapsnapshot"
-    done = run(trace, "-o", out, "--snapshot", "1")
+    done = run_command("export", trace, "-o", out, "--snapshot", "1")
     assert (done.exit_code, done.stdout) == (0, "")
     assert "snapshot 1 of 2, 4 objects" in done.stderr
     found = check_heapsnapshot(json.loads(out.read_text()))
     assert found.names.count('Ca"che\u2028') == 1
     # `lost` is in the file too, and refers to `data`.
     assert found.retained(found.names.index("static s_cache")) == 16
-    assert run(trace, "-o", out).exit_code == 0
+    assert run_command("export", trace, "-o", out).exit_code == 0
     assert check_heapsnapshot(json.loads(out.read_text())).names[-1] == "A"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "words"),
+    ("end", "arguments", "code", "words"),
     [
-        (["--snapshot", "2"], 1, "no heap snapshot 2; it has 1 snapshot"),
-        (["GCStart"], 1, "takes one FILE"),
-        (["--format", "csv"], 1, "takes one FILE"),
+        (True, ["--snapshot", "2"], 1, "no heap snapshot 2; it has 1 snapshot"),
+        (True, ["GCStart"], 1, "takes one FILE"),
+        (True, ["--format", "csv"], 1, "takes one FILE"),
+        (False, [], 3, "snapshot 1 is incomplete"),
     ],
 )
-def test_what_the_command_refuses(tmp_path: Path, arguments: list[str], code: int, words: str) -> None:
+def test_what_the_command_refuses(tmp_path: Path, end: bool, arguments: list[str], code: int, words: str) -> None:
     trace = tmp_path / "app.nettrace"
-    trace.write_bytes(heap_trace(HEAP))
+    trace.write_bytes(heap_trace(HEAP, Writing(end=end)))
     out = tmp_path / "app.heapsnapshot"
-    done = run(trace, "-o", out, *arguments)
+    done = run_command("export", trace, "-o", out, *arguments)
     assert done.exit_code == code
     assert words in done.stderr
-    assert not out.exists()
-
-
-def test_an_incomplete_snapshot_is_not_written(tmp_path: Path) -> None:
-    trace = tmp_path / "app.nettrace"
-    trace.write_bytes(heap_trace(HEAP, Writing(end=False)))
-    out = tmp_path / "app.heapsnapshot"
-    done = run(trace, "-o", out)
-    assert done.exit_code == 3
-    assert "snapshot 1 is incomplete" in done.stderr
     assert not out.exists()

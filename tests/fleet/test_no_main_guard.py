@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from project_files import ROOT, fixture, unpacked
+from command_runs import printed
+from project_files import fixture, unpacked
 
 SCRIPT = """
 import multiprocessing, operator, threading
@@ -30,11 +28,4 @@ def test_it_runs_once(tmp_path: Path) -> None:
     for number in range(4):
         (folder / f"{number}.nettrace").write_bytes(data)
     (tmp_path / "script.py").write_text(SCRIPT.format(folder=str(folder)))
-    done = subprocess.run(
-        [sys.executable, tmp_path / "script.py"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-    )
-    assert (done.returncode, done.stdout) == (0, "runs\n4 0 True\n"), done.stderr
+    assert printed(tmp_path / "script.py") == "runs\n4 0 True\n"

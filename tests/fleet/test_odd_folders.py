@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -12,7 +10,8 @@ import pytest
 
 import clrevents
 from clrevents import SourceError
-from project_files import ROOT, fixture, unpacked
+from command_runs import python
+from project_files import fixture, unpacked
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 
@@ -48,18 +47,11 @@ def test_what_is_no_file_is_a_row(folder: Path, pattern: str, jobs: int) -> None
     assert {Path(row["trace"]).name: row["message"] for row in rows} == WHY
 
 
-def clrevents_command(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "clrevents", *map(str, words)]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    )
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("words", [("info",), ("export", "-o", "OUT")])
 def test_a_command_answers_for_the_others(folder: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
     out = tmp_path / "out"
-    done = clrevents_command(words[0], folder, *(word.replace("OUT", str(out)) for word in words[1:]))
+    done = python("-m", "clrevents", words[0], folder, *(word.replace("OUT", str(out)) for word in words[1:]))
     assert done.returncode == 2
     assert all(f"{name}: {why}" in done.stderr for name, why in WHY.items())
     if "-o" in words:
@@ -67,7 +59,7 @@ def test_a_command_answers_for_the_others(folder: Path, tmp_path: Path, words: t
         # Neither does the next run wait for a pipe in place of the facts of an export.
         (out / "a" / "_trace.json").unlink()
         os.mkfifo(out / "a" / "_trace.json")
-        assert clrevents_command("export", folder / "a.nettrace", "-o", out, "--skip-existing").returncode == 0
+        assert python("-m", "clrevents", "export", folder / "a.nettrace", "-o", out, "--skip-existing").returncode == 0
     else:
         assert "1,696" in done.stdout
 

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import pytest
 
 import clrevents
+import command_runs
 from built_fleet import BuiltFleet, build_fleet
 from clrevents import AmbiguousEventError, Trace, Traces, TraceWarning, UnknownEventError
 from clrevents.analysis.framework.model.answer import Answer
@@ -394,23 +395,15 @@ THREAD = "import threading; threading.Thread(target=threading.Event().wait, daem
 
 
 def environment(known: bool) -> dict[str, str]:
-    left_out = ("PYTHONPATH", "OPENBLAS_NUM_THREADS")
-    found = {name: value for name, value in os.environ.items() if name not in left_out}
-    return {**found, "PYTHONPATH": str(SOURCE.parent)} if known else found
+    left_out = ("OPENBLAS_NUM_THREADS",) if known else ("OPENBLAS_NUM_THREADS", "PYTHONPATH")
+    return {name: value for name, value in command_runs.environment().items() if name not in left_out}
 
 
 def run_script(text: str, folder: Path, known: bool = True) -> tuple[int, str, str]:
     """Exit code, output and errors of a program, in whose paths clrevents is, or is not."""
     script = folder / "script.py"
     script.write_text(text)
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        cwd=folder,
-        env=environment(known),
-    )
+    done = command_runs.python(script, timeout=100, cwd=folder, env=environment(known))
     return done.returncode, done.stdout, done.stderr
 
 

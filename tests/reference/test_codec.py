@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from decimal import Decimal
 from typing import Annotated, Any
 from uuid import UUID
@@ -22,7 +19,7 @@ from clrevents.schema.dynamic import ClassCache as Cache
 from clrevents.schema.dynamic import FieldDescription, Variant, make_class
 from clrevents.schema.event import struct
 from clrevents.schema.types import Boolean, Bytes, DotNetDecimal, Double, Float, Guid, UInt16, VarInt, VarUInt, by
-from project_files import SOURCE
+from command_runs import printed
 
 METHOD: Any = MethodLoadVerbose_V1(1, 2, 3, 4, 5, Flags(8), "N", "M", "void ()", 0)
 MAP: Any = MethodILToNativeMap_V0(1, 2, MethodExtent(0), 2, (0, 1), (0, 16), 9)
@@ -140,15 +137,7 @@ def test_bytes_that_do_not_fit(size: int) -> None:
 
 
 def loaded(code: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
-        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return set(done.stdout.split())
+    return set(printed("-c", f"{code}\nimport sys; print(*sys.modules)").split())
 
 
 @pytest.mark.parametrize("module", ["reference", "testing.builder", "testing.strategies"])

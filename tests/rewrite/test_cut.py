@@ -6,13 +6,11 @@ The rule is written down here a second time. What the bytes must hold is walked 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rewrite_events import differing, events_of, marks_in, reread
@@ -28,6 +26,7 @@ from clrevents.schema.own_marks import Lacking
 from clrevents.testing.builder import TraceBuilder
 from clrevents.testing.strategies import MadeTrace, traces
 from clrevents.trace import Loss, passes_of
+from command_runs import Run
 from project_files import SHARED, fixture, unpacked, without_shared
 from tiers import each_fixture
 from trace_walk import Walked, walk
@@ -310,7 +309,7 @@ def only(folder: Path) -> list[str]:
 # -- the command -------------------------------------------------------------------------------------------------
 
 
-def test_command(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_command(run: Run, tmp_path: Path) -> None:
     path, out = fixture("net8-sample"), tmp_path / "out.nettrace"
     everything = events_of(path)
     result = run("cut", path, "-o", out)
@@ -382,7 +381,7 @@ def test_addresses_of_a_part_have_their_names_without_rundown(tmp_path: Path) ->
         assert not trace.report("jit").metrics["lookups"].value
 
 
-def test_command_refuses(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_command_refuses(run: Run, tmp_path: Path) -> None:
     path, out = fixture("net8-sample"), tmp_path / "out.nettrace"
     for wrong, message in (
         (["--events", "MethodLaod"], "MethodLoad"),

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from click.testing import Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ import clrevents
 from clrevents.rewrite import cut, redact
 from clrevents.schema.own_marks import LACKED, PROVIDER, Lack, Lacking, lack_of
 from clrevents.testing.builder import Format, TraceBuilder
+from command_runs import Run
 from project_files import fixture, unpacked
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
@@ -89,7 +89,7 @@ def test_foreign_marks(payload: bytes) -> None:
 
 
 @pytest.mark.parametrize(("name", "visible"), [("net8-netperf3", False), ("net8-linux", False), ("net8-sample", True)])
-def test_losses_that_cannot_be_seen(name: str, visible: bool, run: Callable[..., Result], tmp_path: Path) -> None:
+def test_losses_that_cannot_be_seen(name: str, visible: bool, run: Run, tmp_path: Path) -> None:
     """Nothing claims that nothing was lost where the format would not show it; nor of a copy in another format."""
     cut_out = tmp_path / "cut"
     with clrevents.open(fixture(name)) as trace:
@@ -106,7 +106,7 @@ def test_payloads() -> None:
         assert lack_of(lack.payload()) == lack
 
 
-def test_commands(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_commands(run: Run, tmp_path: Path) -> None:
     """Commands say so; names that end in .gz are compressed."""
     (tmp_path / "short").write_bytes(unpacked(fixture("net8-sample"))[:-1])
     for name in COPIES:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import io
 import json
 import struct
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
-from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 from rewrite_events import reread
@@ -26,6 +24,8 @@ from clrevents.rewrite.replacement import CLOCK_ORIGIN, ORIGIN, Identifiers
 from clrevents.schema.codes import LabelKind, TypeCode
 from clrevents.schema.events.perf_track import ExecutionCheckpoint_V0
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run
+from in_memory import ended
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 
@@ -63,25 +63,18 @@ def built(format: Any = "nettrace4") -> bytes:
     return bytes(trace.build())
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "out.nettrace"
-
-
 def redacted(out: Path, data: bytes, **options: Any) -> Redacted:
     with clrevents.open(data) as trace:
         return redact(trace, out, ids=True, **{"blank": True, **options})
 
 
 def test_losses_at_times_that_leave_64_bits(out: Path) -> None:
-    sink = io.BytesIO()
-    writer = NetTrace4Writer(sink, TraceHeader(sync_qpc=-(1 << 63), frequency=4_000_000_000, process_id=5))
+    writer = NetTrace4Writer(io.BytesIO(), TraceHeader(sync_qpc=-(1 << 63), frequency=4_000_000_000, process_id=5))
     writer.metadata([MetadataRecord(1, "P", 1, 0, "E")])
     for at, number in ((5, 1), ((1 << 63) - 1, 9)):
         writer.sequence_point(at, {7: number})
         writer.events([EventRecord(1, at, 7, sequence=number + 1)])
-    writer.end()
-    redacted(out, sink.getvalue())
+    redacted(out, ended(writer))
     with clrevents.open(out) as trace:
         assert trace.lost == 8
         assert [event.thread_id for event in trace.events("P/E")] == [2, 2]
@@ -203,7 +196,7 @@ def test_different_ids_stay_different(numbers: list[int], raw: bytes) -> None:
     assert (ids.guid(raw) == bytes(16)) == (raw == bytes(16))
 
 
-def test_rules_say_which(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_rules_say_which(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "in.nettrace"
     file.write_bytes(built())
     with clrevents.open(file) as trace:
@@ -220,7 +213,7 @@ def test_rules_say_which(run: Callable[..., Result], tmp_path: Path) -> None:
     }
 
 
-def test_the_command_counts_them(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_the_command_counts_them(run: Run, tmp_path: Path) -> None:
     file, out, report = tmp_path / "in.nettrace", tmp_path / "out.nettrace", tmp_path / "report.json"
     file.write_bytes(built())
     result = run("redact", file, "-o", out, "--ids", "--report", report)

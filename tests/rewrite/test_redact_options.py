@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 from rewrite_events import reread
 
 import clrevents
@@ -20,6 +18,7 @@ from clrevents.rewrite import Redacted, cut, redact, redaction_rules
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.testing.builder import TraceBuilder
+from command_runs import Run
 from project_files import fixture, unpacked
 
 TEXT = TypeCode.STRING
@@ -31,11 +30,6 @@ SAMPLE = (
     .method_load("Acme.Shop", "Checkout", address=0x1000)
     .build()
 )
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "out.nettrace"
 
 
 def redacted(out: Path, data: bytes = SAMPLE, **options: Any) -> Redacted:
@@ -210,7 +204,7 @@ def test_packed_output_is_the_same_trace(out: Path) -> None:
     assert packed.read_bytes() == first
 
 
-def test_command(run: Callable[..., Result], out: Path) -> None:
+def test_command(run: Run, out: Path) -> None:
     path, report = out.with_name("in.nettrace"), out.with_name("report.json")
     path.write_bytes(SAMPLE)
     result = run("redact", path, "-o", out, "--report", report, "--keep", "Nothing", "--check", "bob")
@@ -242,7 +236,7 @@ def test_command(run: Callable[..., Result], out: Path) -> None:
     assert out.read_bytes() == first
 
 
-def test_command_refuses(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_command_refuses(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.nettrace"
     path = fixture("net8-sample")
     for wrong, message in (

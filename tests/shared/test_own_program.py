@@ -8,11 +8,10 @@ import json
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.cli import root
+from command_runs import run_command
 
 TRACES = [SHARED / "own" / f"{name}-own.nettrace.gz" for name in ("net8", "net11")]
 REASONS = [
@@ -29,8 +28,7 @@ both = pytest.mark.parametrize("path", TRACES, ids=["net8", "net11"])
 
 def shown(*arguments: Any) -> tuple[str, str]:
     """What the command writes to stdout, as one paragraph a line, and to stderr."""
-    result = CliRunner().invoke(root, [*map(str, arguments)], env={"COLUMNS": "200"})
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    result = run_command(*arguments, env={"COLUMNS": "200"})
     return result.stdout, result.stderr
 
 

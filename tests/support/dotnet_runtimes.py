@@ -25,6 +25,7 @@ from typing import Any, Final
 import attrs
 import pytest
 
+from command_runs import python
 from project_files import ROOT, without_shared
 
 PROGRAM: Final = ROOT / "tests" / "diagnostics" / "programs" / "Busy.cs"
@@ -227,15 +228,9 @@ def clrevents_command(*arguments: Any) -> list[str]:
     return [sys.executable, "-m", "clrevents", *map(str, arguments)]
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-
-
 def clrevents_run(*arguments: Any, seconds: float = 120, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run the command to its end."""
-    return subprocess.run(
-        clrevents_command(*arguments), capture_output=True, text=True, env=environment(), timeout=seconds, **options
-    )
+    return python("-m", "clrevents", *arguments, timeout=seconds, **options)
 
 
 def json_lines(text: str) -> Sequence[dict[str, Any]]:

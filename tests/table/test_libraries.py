@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,8 @@ import clrevents
 from clrevents.events import BulkType_V0, BulkTypeValue, GCStart_V0, GCStart_V2, MethodILToNativeMap_V0
 from clrevents.testing.builder import FieldDescription, TraceBuilder
 from clrevents.trace import passes_of
-from project_files import SOURCE, fixture
+from command_runs import printed
+from project_files import fixture
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 BIG = (1 << 64) - 1
@@ -214,6 +213,4 @@ def test_what_to_install(library: str, call: str, message: str) -> None:
         f"try: {call}\n"
         f"except ImportError as error: print(error)\n"
     )
-    environment = os.environ | {"PYTHONPATH": os.fspath(SOURCE.parent)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60)
-    assert done.stdout == message + "\n", done.stderr
+    assert printed("-c", code) == message + "\n"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import io
-import subprocess
-import sys
 import weakref
 from functools import cache
 from pathlib import Path
@@ -20,6 +18,7 @@ from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRow
 from clrevents.schema import dynamic
 from clrevents.schema.codes import LabelKind
+from command_runs import printed
 from project_files import ROOT, fixture, loaded, unpacked
 
 pytestmark = pytest.mark.full
@@ -102,8 +101,7 @@ def test_a_decoder_that_is_fed_for_long() -> None:
 def test_many_decoders() -> None:
     """Each gives its memory back when it is dropped, not when the garbage collector comes by."""
     # In a process of its own: in a large one that did other things before, memory moves by as much.
-    command = [sys.executable, "-c", MANY_DECODERS, str(ROOT / "benchmarks"), str(fixture("net8-method-interop"))]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    told = printed("-c", MANY_DECODERS, ROOT / "benchmarks", fixture("net8-method-interop"))
     objects, more, memory = map(int, told.split())
     assert objects > 1000
     assert more < 1000
@@ -136,9 +134,7 @@ def test_counting_a_longer_file(tmp_path: Path) -> None:
     peaks = []
     for size in ("30M", "120M"):
         path = benchmark("commands").repeated(fixture("net8-method-interop"), size, tmp_path)
-        command = [sys.executable, "-c", COUNTING, str(ROOT / "benchmarks"), str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        lost, problems, peak = map(int, done.stdout.split())
+        lost, problems, peak = map(int, printed("-c", COUNTING, ROOT / "benchmarks", path).split())
         assert (lost, problems) == (0, 0)
         peaks.append(peak)
     assert peaks[1] < 1.2 * peaks[0]

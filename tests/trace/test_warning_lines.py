@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import clrevents
-from project_files import SOURCE, fixture, unpacked
+from command_runs import python
+from project_files import fixture, unpacked
 
 SAMPLE = fixture("net8-sample")
 
@@ -106,14 +104,7 @@ def test_a_script_sees_its_own_line(tmp_path: Path) -> None:
     cut = tmp_path / "cut.nettrace"
     cut.write_bytes(unpacked(SAMPLE)[:200_000])
     script.write_text(f"import clrevents\ntrace = clrevents.open({str(cut)!r}, errors='salvage')\nprint(trace.lost)\n")
-    done = subprocess.run(
-        [sys.executable, script],
-        env={**os.environ, "PYTHONPATH": os.fspath(SOURCE.parent)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    first, second = done.stderr.splitlines()
+    first, second = python(script).stderr.splitlines()
     assert first.startswith(f"{script}:3: TraceWarning: {cut}: the trace is damaged: ")
     assert second == "  print(trace.lost)"
 
@@ -122,13 +113,7 @@ def test_a_script_sees_its_own_line(tmp_path: Path) -> None:
 def test_the_command_shows_no_line_of_code(tmp_path: Path, command: str) -> None:
     cut = tmp_path / "cut.nettrace"
     cut.write_bytes(unpacked(SAMPLE)[:200_000])
-    done = subprocess.run(
-        [sys.executable, "-m", "clrevents", command, cut],
-        env={**os.environ, "PYTHONPATH": os.fspath(SOURCE.parent)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = python("-m", "clrevents", command, cut)
     assert done.returncode == 3
     lines = done.stderr.splitlines()
     assert lines[0].startswith(f"clrevents: {cut} at offset 0x")

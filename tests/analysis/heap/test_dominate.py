@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -15,7 +12,7 @@ import pytest
 from clrevents.analysis import HeapSnapshot
 from clrevents.analysis.reports.heap.heap_graph import KERNEL, HeapGraph, HeapSolution, Kernel
 from clrevents.analysis.reports.heap.heap_tables import retained_by_type, type_tree
-from project_files import ROOT
+from command_runs import environment, python
 from random_heaps import LongWay, random_heap
 
 HEAPS = 200
@@ -87,8 +84,7 @@ def test_types_retain_what_is_below_them_once(engine: Kernel) -> None:
 )
 def test_the_engine_that_is_asked_for(given: dict[str, str], said: str) -> None:
     script = "from clrevents.analysis.reports.heap.heap_graph import KERNEL; print(KERNEL.compiled)"
-    environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT / "src"), "CLREVENTS_REQUIRE_COMPILED": "", **given}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    done = python("-c", script, env=environment(**{"CLREVENTS_REQUIRE_COMPILED": "", **given}))
     assert said in done.stdout + done.stderr
     assert (done.returncode == 0) == (said == "False")
 

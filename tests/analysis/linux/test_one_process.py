@@ -6,24 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 import clrevents
 from clrevents.analysis.about.pairing import spans
-from clrevents.cli import root
 from clrevents.export.page.report_page import write_report
 from clrevents.testing.builder import TraceBuilder
+from command_runs import run_command as run
 from project_files import SHARED, fixture, without_shared
 
 LINUX = SHARED / "linux"
 TWO = LINUX / "net8-two-55.linux.nettrace.gz"
 needs_shared = pytest.mark.skipif(not LINUX.is_dir(), reason=without_shared("linux recordings"))
-
-
-def run(*words: object) -> Result:
-    done = CliRunner().invoke(root, [str(word) for word in words], prog_name="clrevents")
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done
 
 
 @needs_shared
