@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
@@ -28,8 +28,10 @@ from clrevents.events import (
 )
 from clrevents.testing.builder import TraceBuilder
 from project_files import SHARED, fixture, without_shared
-from reading import opened
+from reading import asked
 from thrown_program import ThrowingProgram
+
+answered = partial(asked, "exceptions")
 
 NESTED, RETHROWN = ExceptionThrownFlags.Nested, ExceptionThrownFlags.ReThrown
 NONE = ExceptionThrownFlags(0)
@@ -95,11 +97,6 @@ class Script:
         name = "void [App] {}::{}()".format(*METHODS[frames[0]])
         self.builder.event(record(frames[0] + at, frames[0], name, 1), [frame + 4 for frame in stack])
         return self
-
-
-def answered(data: bytes | Path, **options: Any) -> ExceptionsReport:
-    with opened(data) as trace:
-        return trace.report("exceptions", **options)
 
 
 def real(name: str, **options: Any) -> ExceptionsReport:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from typing import Any
+from functools import partial
 
 import pytest
 
 import clrevents
 from clrevents.analysis.gathering.groups import gather
-from clrevents.analysis.reports.jit import JitReport
 from clrevents.analysis.shared.events.event_spans import compilations, inside
 from clrevents.events import (
     AssemblyLoad_V1,
@@ -30,7 +29,10 @@ from clrevents.events import (
 )
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
-from reading import opened
+from reading import asked
+from reading import numbers_of as numbers
+
+report = partial(asked, "jit")
 
 QUICK, TIER1, OSR = 3, 4, 5
 
@@ -53,15 +55,6 @@ def inlined(name: str) -> MethodJitInliningSucceeded_V0:
 
 def refused(name: str, reason: str, always: bool) -> MethodJitInliningFailed_V0:
     return MethodJitInliningFailed_V0("N.T", name, "", "N.T", name, "", "N.U", "Callee", "", always, reason, 0)
-
-
-def report(builder: TraceBuilder, **options: Any) -> JitReport:
-    with opened(builder) as trace:
-        return trace.report("jit", **options)
-
-
-def numbers(found: JitReport, *names: str) -> tuple[Any, ...]:
-    return tuple(found.metrics[name].value for name in names)
 
 
 def test_one_compilation() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,12 +23,9 @@ from clrevents.events import (
 )
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
-from reading import opened
+from reading import asked
 
-
-def report(builder: TraceBuilder) -> ModulesReport:
-    with opened(builder) as trace:
-        return trace.report("modules")
+report = partial(asked, "modules")
 
 
 def number(found: ModulesReport, name: str) -> int:

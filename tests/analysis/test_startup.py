@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import clrevents
+import reading
 from clrevents.analysis.gathering.groups import Gathered, gather
 from clrevents.analysis.reports.startup import StartupReport
 from clrevents.analysis.reports.startup.course import depths, self_times
@@ -39,7 +41,9 @@ from clrevents.events import (
 from clrevents.table.table import ColumnType, Table, TableField, number_column
 from clrevents.testing.builder import TraceBuilder
 from project_files import SHARED, fixture, without_shared
-from reading import opened
+from reading import numbers_of as numbers
+
+built = partial(reading.asked, "startup")
 
 GAR = SHARED / "scenarios" / "net10-garbage-11.nettrace.gz"
 ALL = SHARED / "traces" / "own" / "net10-all.nettrace.gz"
@@ -51,17 +55,7 @@ KINDS = ("jit", "assembly_load", "type_load", "lookup")
 def real(path: Path | str, **options: Any) -> StartupReport:
     if not Path(path).exists():
         pytest.skip(without_shared(Path(path).name))
-    with opened(path) as trace:
-        return trace.report("startup", **options)
-
-
-def built(builder: TraceBuilder, **options: Any) -> StartupReport:
-    with opened(builder) as trace:
-        return trace.report("startup", **options)
-
-
-def numbers(found: StartupReport, *names: str) -> tuple[int | float | None, ...]:
-    return tuple(found.metrics[name].value for name in names)
+    return built(path, **options)
 
 
 def moments(found: StartupReport) -> dict[str, tuple[int, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,7 +20,9 @@ from clrevents.events import (
 )
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
-from reading import opened
+from reading import asked
+
+report = partial(asked, "stubs")
 
 PROGRAM = {
     # What the traced program calls: name → (kind, managed and native signature). A blittable getpid makes no stub.
@@ -42,11 +45,6 @@ PROGRAM = {
 }
 # Newer runtimes name pointers to what a reference leads to, with the address of its type.
 NEWER = {"Program.gmtime_r": "int64(int64*,Program/Tm /* MT: 0x7f2a49c6d548 */*)"}
-
-
-def report(builder: TraceBuilder, **options: Any) -> StubsReport:
-    with opened(builder) as trace:
-        return trace.report("stubs", **options)
 
 
 def numbers(found: StubsReport) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""A trace whatever is wrong with it; its batches, as `Trace.events` makes them; and how often it is read."""
+"""A trace and its report whatever is wrong; its batches, as `Trace.events` makes them; and how often it is read."""
 
 from __future__ import annotations
 
@@ -22,6 +22,17 @@ def opened(source: Any, **options: Any) -> Iterator[Trace]:
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(data, **{"errors": "salvage", **options}) as trace:
             yield trace
+
+
+def asked(report: str, source: Any, **options: Any) -> Any:
+    """What a report says of a trace, whatever is wrong with that."""
+    with opened(source) as trace:
+        return trace.report(report, **options)
+
+
+def numbers_of(found: Any, *names: str) -> tuple[int | float | None, ...]:
+    """The values of some metrics."""
+    return tuple(found.metrics[name].value for name in names)
 
 
 def event_batches(trace: Trace, *selectors: Selector, decode: bool = True) -> Iterator[Batch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import attrs
@@ -10,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reading
 from clrevents.analysis.reports.activities import ActivitiesReport
 from clrevents.encode.values import NO_GUID
 from clrevents.events import ExceptionCatchStart_V0, ExceptionCatchStop_V0
 from clrevents.testing.builder import Format, TraceBuilder
-from reading import opened
+
+asked = partial(reading.asked, "activities")
 
 APP = "My-App"
 
@@ -29,11 +32,6 @@ def start(b: TraceBuilder, name: str, own: int, related: int = 0, thread: int = 
 
 def stop(b: TraceBuilder, name: str, own: int, thread: int = 1) -> TraceBuilder:
     return b.thread(thread).activity(guid(own)).raw(APP, 2, name=f"{name}Stop")
-
-
-def asked(b: TraceBuilder, **more: Any) -> ActivitiesReport:
-    with opened(b) as trace:
-        return trace.report("activities", **more)
 
 
 def shape(report: ActivitiesReport) -> list[tuple[Any, ...]]:

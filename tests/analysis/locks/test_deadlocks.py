@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
-from built_waits import USER, asked, named, numbers_of, start, stop
+from built_waits import USER, named, start, stop
 from clrevents.testing.builder import TraceBuilder
+from reading import asked, numbers_of
 
-
-def told(builder: TraceBuilder, **options: Any) -> Any:
-    return asked("locks", builder, **options)
+told = partial(asked, "locks")
 
 
 def circle_of_three() -> TraceBuilder:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from functools import partial
 
 import pytest
 
 import built_waits
 import report_laws
-from built_waits import CALLBACK, ENTER, USER, asked, named, numbers_of, start, start_v1, stop, stop_v0
+from built_waits import CALLBACK, ENTER, USER, named, start, start_v1, stop, stop_v0
 from clrevents.analysis.framework.run.asking import find_report
-from clrevents.analysis.reports.locks import LocksReport
 from clrevents.analysis.reports.locks.lock_tables import HeldLock, LabelledRuns, LockWait, convoys
 from clrevents.analysis.shared.events.event_spans import Holding
 from clrevents.testing.builder import Format, TraceBuilder
+from reading import asked, numbers_of
 from tiers import one_in
 
+told = partial(asked, "locks")
+
 STACK = (ENTER, USER, CALLBACK)
-
-
-def told(builder: TraceBuilder, **options: Any) -> LocksReport:
-    found: LocksReport = asked("locks", builder, **options)
-    return found
 
 
 def test_a_wait_is_as_long_as_the_runtime_measured_and_lies_where_its_events_are() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -26,7 +27,6 @@ from built_pool import (
     started,
     worker,
 )
-from built_waits import asked, numbers_of
 from clrevents.analysis.reports.pool import PoolReport
 from clrevents.events import (
     IOThreadCreate_V1,
@@ -35,13 +35,11 @@ from clrevents.events import (
 )
 from clrevents.schema.registry import TPL
 from clrevents.testing.builder import TraceBuilder
+from reading import asked, numbers_of
+
+told = partial(asked, "pool")
 
 METHOD = "Shop.Orders.GetTotal()"
-
-
-def told(builder: TraceBuilder, **options: object) -> PoolReport:
-    found: PoolReport = asked("pool", builder, **options)
-    return found
 
 
 def test_workers_that_sleep_while_work_waits_are_starved() -> None:

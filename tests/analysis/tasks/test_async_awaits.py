@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from built_tasks import awaits, completed, resumes, returns, scheduled, started
-from built_waits import asked, numbers_of
 from clrevents.events import (
     AppendStateMachineAsyncCallstack_V1,
     CompleteRuntimeAsyncContext_V1,
@@ -30,6 +29,7 @@ from clrevents.events import (
 )
 from clrevents.schema.events.async_profiler import RuntimeAsyncFrame, StateMachineAsyncFrame
 from clrevents.testing.builder import TraceBuilder
+from reading import asked, numbers_of
 
 SIZE = 0x100
 NAMES = ("Leaf", "Inner", "Outer", "Main")

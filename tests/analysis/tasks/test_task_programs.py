@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 import clrevents
 from built_tasks import Program, program
-from built_waits import asked
 from clrevents.analysis.framework.run.feeding import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.reports.tasks import REPORT, TasksReport
+from reading import asked
 
 SEEDS = st.integers(0, 1 << 32)
 MANY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])

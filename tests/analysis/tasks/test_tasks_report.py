@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from built_tasks import awaits, blocks, completed, queued, resumes, returns, runs, scheduled, started
-from built_waits import asked, numbers_of
 from clrevents.analysis.reports.tasks import TasksReport
 from clrevents.events import ThreadPoolWorkerThreadWait_V0
 from clrevents.schema.registry import TPL
 from clrevents.testing.builder import TraceBuilder
+from reading import asked, numbers_of
 
 USER, RESULT, RUN, BUILDER, QUEUE = 0x1000, 0x2000, 0x3000, 0x4000, 0x5000
 EXECUTE = "System.Threading.IThreadPoolWorkItem.Execute"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 import clrevents
@@ -9,9 +11,7 @@ from built_waits import (
     CALLBACK,
     ENTER,
     USER,
-    asked,
     named,
-    numbers_of,
     signaled,
     start,
     stop,
@@ -19,11 +19,13 @@ from built_waits import (
     task_wait,
     waiting,
 )
-from clrevents.analysis.reports.waits import WaitsReport
 from clrevents.analysis.shared.blocking.known_waits import can_await
 from clrevents.events import ThreadCreated_V0, ThreadFlags, ThreadTerminated_V0
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
+from reading import asked, numbers_of
+
+told = partial(asked, "waits")
 
 WAIT, MONITOR, RESULT, POOL, GATE, SLEEP = 0x4000, 0x4100, 0x4200, 0x4300, 0x4400, 0x4500
 
@@ -36,11 +38,6 @@ def methods() -> TraceBuilder:
     builder.method_load("System.Threading.LowLevelLifoSemaphore", "WaitForSignal", address=POOL)
     builder.method_load("System.Threading.PortableThreadPool+GateThread", "GateThreadStart", address=GATE)
     return builder.method_load("System.Threading.Thread", "Sleep", address=SLEEP)
-
-
-def told(builder: TraceBuilder, **options: object) -> WaitsReport:
-    found: WaitsReport = asked("waits", builder, **options)
-    return found
 
 
 def test_a_wait_for_a_handle() -> None:

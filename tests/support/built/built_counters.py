@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
-from clrevents.analysis.reports.counters import CountersReport
 from clrevents.encode.values import FieldDescription
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, Variant
 from clrevents.schema.types import FileTime
 from clrevents.testing.builder import Format, TraceBuilder
-from reading import opened
+from reading import asked
 
 METERS: Final = "System.Diagnostics.Metrics"
 SECOND: Final = 1_000_000_000
@@ -36,11 +36,8 @@ _IDS: Final = {
 }
 
 
-def told(builder: TraceBuilder | bytes, **options: Any) -> CountersReport:
-    """The report, whatever is wrong with the trace."""
-    data = builder if isinstance(builder, bytes) else builder.build()
-    with opened(data) as trace:
-        return trace.report("counters", **options)
+told = partial(asked, "counters")
+"""The report, whatever is wrong with the trace."""
 
 
 def polled(name: str = "heap", mean: Any = 1.5, **members: Any) -> dict[str, Any]:

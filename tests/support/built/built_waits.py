@@ -17,7 +17,6 @@ from clrevents.events import (
 )
 from clrevents.schema.registry import TPL
 from clrevents.testing.builder import Format, TraceBuilder
-from reading import opened
 
 USER, ENTER, CALLBACK = 0x1000, 0x2000, 0x3000
 """Addresses in a program's method, in Monitor.Enter, and in the outermost method of a thread."""
@@ -101,14 +100,3 @@ def by_chance(format: Format, seed: int, events: int = 80) -> bytes:
         if rng.random() < 0.1:
             builder.sequence_point()
     return builder.thread(5).rundown().build()
-
-
-def asked(report: str, data: bytes | TraceBuilder, **options: Any) -> Any:
-    """What a report says of a trace, whatever is wrong with that."""
-    with opened(data if isinstance(data, bytes) else data.build()) as trace:
-        return trace.report(report, **options)
-
-
-def numbers_of(found: Any, *names: str) -> tuple[int | float | None, ...]:
-    """The values of some metrics."""
-    return tuple(found.metrics[name].value for name in names)
