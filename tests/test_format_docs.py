@@ -28,6 +28,7 @@ from clrevents.schema.codes import (
     ThreadItem,
     TypeCode,
 )
+from in_memory import ended
 from oldest_writer import NetPerf12Writer
 from project_files import ROOT, fixture, unpacked
 
@@ -148,10 +149,8 @@ def test_codes_are_those_that_are_read_and_written(heading: str, which: int, cod
 
 @pytest.mark.parametrize(("guid", "name"), [[c.strip("`") for c in row] for row in _table("Provider GUIDs")])
 def test_guids_stand_for_these_providers(guid: str, name: str) -> None:
-    sink = io.BytesIO()
-    writer = NetPerf12Writer(sink, 1)
+    writer = NetPerf12Writer(io.BytesIO(), 1)
     writer.metadata([MetadataRecord(1, "", 9999, provider_guid=UUID(guid))])
     writer.events([EventRecord(1, 1)])
-    writer.end()
-    with clrevents.open(sink.getvalue()) as trace:
+    with clrevents.open(ended(writer)) as trace:
         assert [event.provider for event in trace.events()] == [name]

@@ -16,15 +16,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents import (
-    DamageError,
-    LimitError,
-    Limits,
-    SourceError,
-    TraceError,
-    TraceWarning,
-    UnreadableError,
-)
+from clrevents import DamageError, LimitError, Limits, SourceError, TraceError, TraceWarning, UnreadableError
 from clrevents.trace import passes_of
 from project_files import fixture, unpacked
 

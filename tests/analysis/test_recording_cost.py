@@ -14,11 +14,7 @@ import clrevents
 from clrevents.analysis.about.describing import about
 from clrevents.analysis.framework.model.needs import Hole, Marks
 from clrevents.analysis.gathering.groups import Gathered
-from clrevents.analysis.shared.events.gc_suspensions import (
-    RecordingCost,
-    recording_cost,
-    recording_cost_of,
-)
+from clrevents.analysis.shared.events.gc_suspensions import RecordingCost, recording_cost, recording_cost_of
 from clrevents.events import (
     GCRestartEEBegin_V1,
     GCRestartEEEnd_V1,

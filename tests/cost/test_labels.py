@@ -6,7 +6,6 @@ import io
 import json
 import pickle
 import struct
-import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -23,7 +22,8 @@ from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRo
 from clrevents.export.files.jsonl import EventJson
 from clrevents.schema.codes import LAST_LABEL, LabelKind
 from costly import long_label_list, short_label_lists
-from counting import lines
+from counting import lines, peak
+from in_memory import ended
 
 pytestmark = pytest.mark.full
 
@@ -96,26 +96,22 @@ def test_what_is_printed_of_an_event_takes_no_longer_where_its_list_is_longer() 
 @pytest.mark.parametrize("n", [50_000, 100_000, 200_000])
 def test_lists_that_no_event_has_stay_bytes(n: int) -> None:
     data = short_label_lists(n)
-    tracemalloc.start()
-    try:
+
+    def read() -> None:
         with clrevents.open(data) as trace:
             (event,) = trace.events()
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert event.opcode == 9
-    assert peak < 10 * len(data) + 4_000_000
+            assert event.opcode == 9
+
+    assert peak(read) < 10 * len(data) + 4_000_000
 
 
 @pytest.mark.parametrize("first", [1, 3, 40])
 def test_newer_lists_count_where_ids_overlap(first: int) -> None:
-    sink = io.BytesIO()
-    writer = begun(sink)
+    writer = begun(io.BytesIO())
     writer.labels(2, [[Label(LabelKind.NUMBER, i, "old")] for i in range(30)])
     writer.labels(first, [[Label(LabelKind.NUMBER, i, "new")] for i in range(4)])
     writer.events([EventRecord(1, 5, 1, label_id=i) for i in range(2, 44)])
-    writer.end()
-    with clrevents.open(sink.getvalue()) as trace:
+    with clrevents.open(ended(writer)) as trace:
         found = [dict(event.labels) for event in trace.events()]
     expected: list[dict[str, int]] = [{"old": i - 2} if i < 32 else {} for i in range(2, 44)]
     for i in range(4):
@@ -133,12 +129,10 @@ def begun(sink: io.BytesIO) -> NetTrace6Writer:
 
 def labelled(lists: list[list[Label]]) -> bytes:
     """One event for each list."""
-    sink = io.BytesIO()
-    writer = begun(sink)
+    writer = begun(io.BytesIO())
     writer.labels(1, lists)
     writer.events([EventRecord(1, 5, 1, label_id=i + 1) for i in range(len(lists))])
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 ACTIVITY = bytes([LabelKind.ACTIVITY_ID]) + bytes(range(16))

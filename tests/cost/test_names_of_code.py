@@ -28,6 +28,7 @@ from clrevents.symbols.lifetimes import Ranges
 from clrevents.symbols.methods import Methods
 from clrevents.testing.builder import TraceBuilder
 from counting import lines, operations
+from in_memory import ended
 from project_files import ROOT
 
 pytestmark = pytest.mark.full
@@ -156,14 +157,12 @@ def test_more_deep_stacks_than_fit_keep_their_first_names(monkeypatch: pytest.Mo
 
 def in_processes(processes: int, depth: int) -> bytes:
     """A sample of the same deep stack in each process, none of which has any code."""
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
+    writer = NetTrace6Writer(io.BytesIO())
     writer.threads(ThreadRow(1 + i, 1 + i, 1 + i) for i in range(processes))
     writer.metadata([MetadataRecord(1, SAMPLE, 0, 0)])
     writer.stacks(1, [[0x1000 + 64 * i for i in range(depth)]])
     writer.events([EventRecord(1, i, 1 + i, struct.pack("<I", 2), stack_id=1) for i in range(processes)])
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 def test_a_deep_stack_in_many_processes() -> None:
@@ -189,16 +188,14 @@ def varint(number: int) -> bytes:
 
 def shared_symbols(processes: int, symbols: int) -> bytes:
     """A file that is mapped into each process, and its symbols."""
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
+    writer = NetTrace6Writer(io.BytesIO())
     writer.threads(ThreadRow(1 + i, 1 + i, 1 + i) for i in range(processes))
     writer.metadata([MetadataRecord(1, "Universal.System", 3), MetadataRecord(2, "Universal.System", 4)])
     mapping = b"".join(map(varint, (1, 0x1000, 0x1000000, 0))) + b"\1\0f" + varint(0)
     writer.events([EventRecord(1, i, 1 + i, mapping) for i in range(processes)])
     named = [b"".join(map(varint, (i, 1, 0x1000 + 16 * i, 0x1010 + 16 * i))) + b"\1\0s" for i in range(symbols)]
     writer.events([EventRecord(2, processes + i, 1, data) for i, data in enumerate(named)])
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 def test_symbols_of_a_mapping_that_processes_share() -> None:
@@ -259,16 +256,14 @@ def test_a_method_with_many_maps() -> None:
 def modules_of(processes: int, kinds: int = 1, losses: int = 1) -> bytes:
     """A module in each process, and so many other kinds of event and losses."""
     payload = codec(ModuleLoad_V1, 8).build(ModuleLoad_V1(7, 1, 0, 0, "m", "", 0))  # type: ignore[arg-type]
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
+    writer = NetTrace6Writer(io.BytesIO())
     writer.threads(ThreadRow(1 + i, 1 + i, 1 + i) for i in range(processes))
     writer.metadata(MetadataRecord(1 + i, RUNTIME, 152 if not i else 5000 + i, 1, f"E{i}") for i in range(1 + kinds))
     for i in range(losses):
         writer.events([EventRecord(2, i, 1, sequence=10 * i + 1)])
     writer.events([EventRecord(1, losses + i, 1 + i, payload) for i in range(processes)])
     writer.events([EventRecord(2 + i, losses + processes, 1, sequence=10 * losses + i) for i in range(kinds)])
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 def report(data: bytes) -> object:

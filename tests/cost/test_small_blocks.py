@@ -22,6 +22,7 @@ from clrevents.errors import ErrorMode
 from clrevents.schema.codes import LabelKind
 from costly import small_blocks, small_blocks_of_four
 from costly_containers import unsound_blocks
+from in_memory import ended
 from seen import Seen, in_pieces, read_rows
 from stack_data import stack_data
 
@@ -37,16 +38,14 @@ def read(data: bytes) -> int:
 
 def with_stacks(restarts: int, blocks: int, after: int = 0) -> bytes:
     """Blocks of one event whose stack ids start again (without a sequence point) after every `restarts` blocks."""
-    sink = io.BytesIO()
-    writer = NetTrace4Writer(sink)
+    writer = NetTrace4Writer(io.BytesIO())
     writer.metadata([MetadataRecord(1, "P", 1, 0, "E")])
     for number in range(blocks):
         if number % restarts == 0:
             writer.stacks(1, [[number + 1]])
         # Some larger ones between them.
         writer.events([EventRecord(1, number, 1 + number % 3, stack_id=1)] * (200 if number % 700 == 699 else 1))
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 @pytest.mark.parametrize("restarts", [1, 100, 256, 300, 10_000])

@@ -14,6 +14,7 @@ from clrevents.analysis.framework.run.feeding import feed_reports
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord
 from counting import operations
+from in_memory import ended
 
 pytestmark = pytest.mark.full
 
@@ -25,14 +26,12 @@ WAYS: dict[str, Callable[[Trace], object]] = {
 
 
 def regions(n: int) -> bytes:
-    sink = io.BytesIO()
-    writer = NetTrace4Writer(sink)
+    writer = NetTrace4Writer(io.BytesIO())
     writer.metadata([MetadataRecord(1, "P", 1, 0, "E", fields=(FieldDescription("x", 9),))])
     for number in range(n):
         writer.events([EventRecord(1, number, 1, number.to_bytes(4, "little"))])
         writer.sequence_point(number)
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -2,56 +2,42 @@
 
 from __future__ import annotations
 
-import io
-import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import pytest
 
 import clrevents
-from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import ThreadRow
 from costly import many_threads, many_threads_of_four
+from counting import peak
+from in_memory import six
 
 SIZES = (10_000, 20_000, 40_000)
 pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
 
 
-def peak(data: bytes, limits: clrevents.Limits | None = None) -> int:
-    """The most memory in use while all events are read, the input not counted."""
-    # What is loaded once for any trace.
-    sum(1 for _ in clrevents.open(many_threads(1)).events())
-    tracemalloc.start()
-    try:
-        with clrevents.open(data, errors="salvage", limits=limits or clrevents.Limits()) as trace:
-            for _ in trace.events():
-                pass
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+def read(data: bytes, limits: clrevents.Limits | None = None) -> None:
+    with clrevents.open(data, errors="salvage", limits=limits or clrevents.Limits()) as trace:
+        for _ in trace.events():
+            pass
 
 
 def removed_threads(n: int) -> bytes:
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
-    writer.remove_threads((i, 1) for i in range(n))
-    writer.end()
-    return sink.getvalue()
+    return six(lambda w: w.remove_threads((i, 1) for i in range(n)))
 
 
 def threads(n: int) -> bytes:
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
-    writer.threads([ThreadRow(i) for i in range(n)])
-    writer.end()
-    return sink.getvalue()
+    return six(lambda w: w.threads([ThreadRow(i) for i in range(n)]))
 
 
 def growth(make: Callable[[int], bytes], limits: clrevents.Limits | None = None) -> list[float]:
-    """How much memory each byte more takes, from size to size."""
+    """How much memory reading takes for each byte more, from size to size, the input not counted."""
     streams = [make(n) for n in SIZES]
-    peaks = [peak(data, limits) for data in streams]
+    # What is loaded once for any trace.
+    read(many_threads(1))
+    peaks = [peak(partial(read, data, limits)) for data in streams]
     return [(b - a) / (len(y) - len(x)) for (x, a), (y, b) in pairwise(zip(streams, peaks, strict=True))]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +25,8 @@ from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Undescribable, Variant
 from clrevents.table.table import ColumnType, TableField, number_column, portions
 from costly import empty_fields, many_tables, null_columns, wide_kinds
+from counting import peak
+from in_memory import ended
 
 pytestmark = pytest.mark.full
 
@@ -174,15 +175,10 @@ def test_rows_of_wide_tables_become_text_a_few_at_a_time(format: Format, tmp_pat
     """Ten thousand rows of 400 columns: four million cells, and 50 MB as JSON lines."""
     with clrevents.open(null_columns(10_000, 100)) as trace:
         trace.table("P/E")
-        tracemalloc.start()
-        try:
-            export_directory(trace, tmp_path / "out", Options(format), {})
-            peak = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
+        most = peak(lambda: export_directory(trace, tmp_path / "out", Options(format), {}))
     with (tmp_path / "out" / "P" / f"E.{format}").open() as file:
         assert sum(1 for _ in file) == 10_004 + (format == "csv")
-    assert peak < 32 << 20
+    assert most < 32 << 20
 
 
 @given(st.integers(0, 40), st.integers(0, 5), st.integers(1, 30))
@@ -198,13 +194,11 @@ def test_portions_are_all_rows_in_order(rows: int, columns: int, cells: int) -> 
 def wide_event(fields: int, events: int, payload: bytes) -> bytes:
     """Events of one payload, whose fields have a byte each."""
     described = [FieldDescription(f"x{i}", TypeCode.UINT8) for i in range(fields)]
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
+    writer = NetTrace6Writer(io.BytesIO())
     writer.threads([ThreadRow(1, 7)])
     writer.metadata([MetadataRecord(1, "P", 5, name="E", fields=tuple(described))])
     writer.events([EventRecord(1, 1000 + n, 1, payload, sequence=1 + n) for n in range(events)])
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 def test_an_event_shows_as_many_fields_as_a_screen_holds() -> None:
@@ -236,13 +230,11 @@ def test_absent_fields_cost_nothing(there: int) -> None:
 def test_names_of_fields_have_a_bounded_length() -> None:
     def opened(*lengths: int) -> clrevents.Trace:
         described = tuple(FieldDescription("x" * length, TypeCode.UINT8) for length in lengths)
-        sink = io.BytesIO()
-        writer = NetTrace6Writer(sink)
+        writer = NetTrace6Writer(io.BytesIO())
         writer.threads([ThreadRow(1, 7)])
         writer.metadata([MetadataRecord(1, "P", 5, name="E", fields=described)])
         writer.events([EventRecord(1, 1000, 1, bytes(len(lengths)))])
-        writer.end()
-        return clrevents.open(sink.getvalue())
+        return clrevents.open(ended(writer))
 
     with opened(2048 + 63, 65) as trace:
         (event,) = trace.events()
@@ -258,13 +250,11 @@ def test_names_of_fields_have_a_bounded_length() -> None:
 
 def test_long_names_of_events_are_cut() -> None:
     """They are written for each event: 60,000 characters in a few bytes would be 60 kB in each line."""
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
+    writer = NetTrace6Writer(io.BytesIO())
     writer.threads([ThreadRow(1, 7)])
     writer.metadata([MetadataRecord(1, "P" * 255, 5, name="E" * 255), MetadataRecord(2, "P", 5, name="é" * 300)])
     writer.events([EventRecord(1, 1000, 1), EventRecord(2, 1001, 1)])
-    writer.end()
-    with clrevents.open(sink.getvalue()) as trace:
+    with clrevents.open(ended(writer)) as trace:
         whole, cut = trace.events()
         assert (whole.provider, whole.name) == ("P" * 255, "E" * 255)
         assert (cut.provider, cut.name) == ("P", "é" * 255 + "…")

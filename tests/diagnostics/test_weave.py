@@ -13,13 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.diagnostics.weave import (
-    HOLD_NS,
-    OwnEvent,
-    StreamClock,
-    Weave,
-    own_event,
-)
+from clrevents.diagnostics.weave import HOLD_NS, OwnEvent, StreamClock, Weave, own_event
 from clrevents.schema.own_marks import OWN_THREAD
 from clrevents.schema.registry import OWN
 from clrevents.testing.builder import TraceBuilder

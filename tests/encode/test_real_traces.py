@@ -13,22 +13,10 @@ from pathlib import Path
 import pytest
 from encode_reading import blocks, netperf_records, records
 
-from clrevents.decode.container.blocks import (
-    End,
-    Events,
-    Header,
-    Metadata,
-    SequencePoint,
-    Stacks,
-)
+from clrevents.decode.container.blocks import End, Events, Header, Metadata, SequencePoint, Stacks
 from clrevents.decode.kernels.header_scan import PADDING, HeaderScanner
 from clrevents.encode.nettrace4 import NetPerf3Writer, NetTrace4Writer
-from clrevents.encode.values import (
-    Choices,
-    EventRecord,
-    MetadataRecord,
-    TraceHeader,
-)
+from clrevents.encode.values import Choices, EventRecord, MetadataRecord, TraceHeader
 from clrevents.schema.codes import HeaderFlag
 from oldest_writer import NetPerf12Writer
 from plain_trace import described

@@ -25,6 +25,7 @@ from clrevents.encode.values import (
 from clrevents.schema.codes import HeaderFlag, LabelKind
 
 GOOD = EventRecord(1, 1000, 7, b"abcd")
+IN_AN_ACTIVITY = EventRecord(1, 0, activity_id=b"x" * 16)
 M16, M31, M32, M64 = 1 << 16, 1 << 31, 1 << 32, 1 << 64
 
 EVENTS: list[tuple[EventRecord, str]] = [
@@ -45,6 +46,18 @@ EVENTS: list[tuple[EventRecord, str]] = [
     (EventRecord(1, 0, label_id=M32), "label"),
     (EventRecord(1, 1.5), "time"),  # type: ignore[arg-type]
 ]
+
+
+def refused(call: Callable[[Any], object], what: str, writer_class: Any = NetTrace6Writer) -> str:
+    """Nothing is written; what is said."""
+    sink = io.BytesIO()
+    writer = writer_class(sink)
+    before = sink.getvalue()
+    with pytest.raises(ValueError, match=what) as raised:
+        call(writer)
+    assert sink.getvalue() == before
+    assert writer.offset == len(before)
+    return str(raised.value)
 
 
 @pytest.mark.parametrize("compressed", [True, False])
@@ -76,12 +89,7 @@ def test_events(event: EventRecord, what: str, writer_class: Any, compressed: bo
     ],
 )
 def test_netperf_events(event: EventRecord, what: str) -> None:
-    sink = io.BytesIO()
-    writer = NetPerf3Writer(sink)
-    before = sink.getvalue()
-    with pytest.raises(ValueError, match=rf"item 1 \(metadata id .*{what}"):
-        writer.events([GOOD, event])
-    assert sink.getvalue() == before
+    refused(lambda w: w.events([GOOD, event]), rf"item 1 \(metadata id .*{what}", NetPerf3Writer)
 
 
 ARRAY = FieldDescription("A", 19, FieldDescription("", 9))
@@ -105,13 +113,8 @@ METADATA: list[tuple[MetadataRecord, str]] = [
 
 @pytest.mark.parametrize(("described", "what"), METADATA, ids=lambda v: v if isinstance(v, str) else "")
 def test_descriptions(described: MetadataRecord, what: str) -> None:
-    sink = io.BytesIO()
-    writer = NetTrace4Writer(sink)
-    before = sink.getvalue()
-    with pytest.raises(ValueError, match=rf"description of .*{what}") as raised:
-        writer.metadata([MetadataRecord(1, "P", 1), described])
-    assert described.provider in str(raised.value)
-    assert sink.getvalue() == before
+    rows = [MetadataRecord(1, "P", 1), described]
+    assert described.provider in refused(lambda w: w.metadata(rows), rf"description of .*{what}", NetTrace4Writer)
 
 
 METADATA6: list[tuple[MetadataRecord, str]] = [
@@ -128,22 +131,7 @@ METADATA6: list[tuple[MetadataRecord, str]] = [
 
 @pytest.mark.parametrize(("described", "what"), METADATA6, ids=lambda v: v if isinstance(v, str) else "")
 def test_rows_of_nettrace6(described: MetadataRecord, what: str) -> None:
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
-    before = sink.getvalue()
-    with pytest.raises(ValueError, match=rf"description of .*{what}"):
-        writer.metadata([MetadataRecord(1, "P", 1), described])
-    assert sink.getvalue() == before
-
-
-def refused(call: Callable[[Any], object], what: str, writer_class: Any = NetTrace6Writer) -> None:
-    sink = io.BytesIO()
-    writer = writer_class(sink)
-    before = sink.getvalue()
-    with pytest.raises(ValueError, match=what):
-        call(writer)
-    assert sink.getvalue() == before
-    assert writer.offset == len(before)
+    refused(lambda w: w.metadata([MetadataRecord(1, "P", 1), described]), rf"description of .*{what}")
 
 
 @pytest.mark.parametrize(
@@ -169,14 +157,8 @@ def refused(call: Callable[[Any], object], what: str, writer_class: Any = NetTra
         (lambda w: w.raw_block(256, b""), "block kind"),
         (lambda w: w.raw_block(2, bytes(1 << 24)), "size of a block of kind 2"),
         (lambda w: w.metadata([], bytes(M16)), "header's size"),
-        (
-            lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)]),
-            "NetTrace 6 stores activity ids in label lists",
-        ),
-        (
-            lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)], Choices(False)),
-            "NetTrace 6 stores activity ids in label lists",
-        ),
+        (lambda w: w.events([IN_AN_ACTIVITY]), "NetTrace 6 stores activity ids in label lists"),
+        (lambda w: w.events([IN_AN_ACTIVITY], Choices(False)), "NetTrace 6 stores activity ids in label lists"),
         (lambda w: w.events([GOOD], Choices(force=HeaderFlag.RELATED)), "no related activity id"),
         (lambda w: w.events([GOOD], Choices(header_size=19)), "header_size"),
         (lambda w: w.events([GOOD], Choices(span=(0, M64))), "last time"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from browser_page import chromium, needs_browser, opened
+from browser_page import needs_browser, opened
 from built_page import HOSTILE, built_page, data_of
 from clrevents._util.words import safe
 from clrevents.analysis import read_samples
@@ -119,12 +118,6 @@ def test_a_page_replaces_no_trace() -> None:
 
 
 # In a browser. -----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
 
 
 BOXES: Final = """() => [...document.querySelectorAll("#graph g")].map((g) => [

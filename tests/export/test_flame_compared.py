@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from browser_page import chromium, needs_browser, opened
+from browser_page import needs_browser, opened
 from built_page import HOSTILE, MS, built_page, data_of
 from clrevents._util.words import safe
 from clrevents.export.flame.flame_formats import flame_bytes
@@ -89,12 +88,6 @@ def test_a_page_says_what_it_compared() -> None:
     with clrevents.open(lossy) as trace, pytest.warns(clrevents.TraceWarning, match="7 events"):
         text = data_of(report_page(trace, against(built_page())))["facts"][-1][1]
     assert text.endswith("; flame graphs of time; not of exceptions, which only it has stacks of")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
 
 
 SHARES: Final = """() => [...document.querySelectorAll("#flame-graph g")].map(

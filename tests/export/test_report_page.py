@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 import clrevents
-from browser_page import chromium, needs_browser, opened
+from browser_page import needs_browser, opened
 from built_page import HOSTILE, MS, built_page, data_of
 from clrevents._util.words import duration_text, safe
 from clrevents.analysis.framework.vocabulary.cells import cell_text
@@ -26,12 +25,6 @@ TRACES: Final = (
     "net8-counters",
     "net8-netperf3",
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import stat
 import webbrowser
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,7 @@ import attrs
 import pytest
 
 import clrevents
+from browser_page import needs_browser
 from clrevents._util.words import duration_text
 from clrevents.analysis import ReportTable, read_samples
 from clrevents.analysis.reports.threads import ThreadsReport
@@ -31,7 +33,6 @@ from hand_made import Row, hand_made
 from project_files import fixture
 
 HOSTILE: Final = "'\"></iframe><script>alert(1)</script>&amp;&#39;"
-CHROMIUM: Final = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 class Frames(HTMLParser):
@@ -216,21 +217,25 @@ def test_without_a_browser_it_says_where_the_page_is(monkeypatch: pytest.MonkeyP
     assert b"Main" in path.read_bytes()
 
 
-@pytest.mark.full
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")
-def test_tables_of_an_answer_are_sorted_and_searched_inside_of_the_frame(tmp_path: Path) -> None:
-    from playwright.sync_api import sync_playwright
+@contextmanager
+def in_a_tab(browser: Any, path: Path) -> Iterator[Any]:
+    """A page in whose console nothing is said."""
+    said: list[str] = []
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(path.as_uri())
+    yield page
+    page.close()
+    assert said == []
 
+
+@needs_browser
+def test_tables_of_an_answer_are_sorted_and_searched_inside_of_the_frame(browser: Any, tmp_path: Path) -> None:
     found = clrevents.open(fixture("net10-starvation")).report("threads")
     path = tmp_path / "notebook.html"
     path.write_text(f"<meta charset=utf-8>{answer_frame(found)}", "utf-8")
-    said: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 900})
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(path.as_uri())
+    with in_a_tab(browser, path) as page:
         table = page.frame_locator("iframe").locator("[data-table=threads]")
         table.get_by_role("button", name="life").click()
         longest = max(thread.life_ns for thread in found.threads)
@@ -239,25 +244,14 @@ def test_tables_of_an_answer_are_sorted_and_searched_inside_of_the_frame(tmp_pat
         assert first.inner_text() == duration_text(longest)
         table.get_by_role("searchbox").fill("finalizer")
         assert table.locator("tbody tr").count() == sum(thread.role == "finalizer" for thread in found.threads) == 1
-        browser.close()
-    assert said == []
 
 
-@pytest.mark.full
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")
-def test_it_zooms_inside_of_its_frame_and_reaches_nothing_else(tmp_path: Path) -> None:
-    from playwright.sync_api import sync_playwright
-
+@needs_browser
+def test_it_zooms_inside_of_its_frame_and_reaches_nothing_else(browser: Any, tmp_path: Path) -> None:
     rows: list[Row] = [(7, 600, ("Main", "Pay"), False), (7, 400, ("Main", HOSTILE), False)]
     path = tmp_path / "notebook.html"
     path.write_text(f"<meta charset=utf-8><p id=out>cell</p>{flame_frame(hand_made(rows), Look('t'))}", "utf-8")
-    said: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 600})
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(path.as_uri())
+    with in_a_tab(browser, path) as page:
         inside = page.frame_locator("iframe")
         inside.locator("g", has_text="Pay").click()
         assert inside.locator("#name").inner_text() == "Pay"
@@ -269,5 +263,3 @@ def test_it_zooms_inside_of_its_frame_and_reaches_nothing_else(tmp_path: Path) -
         with pytest.raises(Exception, match="cross-origin"):
             frame.evaluate("parent.document.getElementById('out').textContent")
         assert page.inner_text("#out") == "cell"
-        browser.close()
-    assert said == []

@@ -10,14 +10,13 @@ import json
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 import clrevents
-from browser_page import chromium, needs_browser
+from browser_page import needs_browser
 from clrevents.analysis import read_samples
 from clrevents.analysis.shared.samples.samples import FlameFormat, Samples
 from clrevents.export.flame.flame_formats import flame_bytes
@@ -58,12 +57,6 @@ def by_frame(samples: Samples, thread: int) -> dict[str, tuple[float, float]]:
             total.update(dict.fromkeys(names, weight.item()))
             own[names[0]] += weight.item()
     return {name: (total[name], own[name]) for name in total if total[name]}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @needs_browser

@@ -33,6 +33,7 @@ from clrevents.schema.registry import RUNTIME
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.testing.strategies import MadeTrace, traces
 from clrevents.trace import RawPayload
+from in_memory import ended
 from planting import leaks, planted_copy
 from project_files import unpacked
 from tiers import each_fixture
@@ -329,13 +330,11 @@ def of_one_kind(
     described: tuple[FieldDescription, ...], *payloads: bytes, provider: str = "P", name: str = "E"
 ) -> bytes:
     """A NetTrace 6 with these payloads of one kind of event."""
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink, TraceHeader(sync_qpc=0))
+    writer = NetTrace6Writer(io.BytesIO(), TraceHeader(sync_qpc=0))
     writer.metadata([MetadataRecord(1, provider, 99, name=name, fields=described)])
     writer.threads([ThreadRow(0, 7)])
     writer.events([EventRecord(1, 1 + i, payload=payload) for i, payload in enumerate(payloads)])
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 # -- any trace ---------------------------------------------------------------------------------------------------

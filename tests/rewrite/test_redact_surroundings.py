@@ -19,11 +19,6 @@ from clrevents.schema.codes import LabelKind, TypeCode
 TEXT, INT, OBJECT = TypeCode.STRING, TypeCode.INT32, TypeCode.OBJECT
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "out.nettrace"
-
-
 def surrounded() -> bytes:
     """Nine events of one kind, with a secret in every place that NetTrace 6 has for texts, but names of code."""
     sink = io.BytesIO()

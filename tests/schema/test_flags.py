@@ -11,13 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.events import (
-    MethodExtent,
-    MethodFlags,
-    OptimizationTier,
-    StubFlags,
-    TailCallType,
-)
+from clrevents.events import MethodExtent, MethodFlags, OptimizationTier, StubFlags, TailCallType
 from clrevents.schema.flags import named_values
 from clrevents.types import BitField, OpenEnum, OpenFlag
 

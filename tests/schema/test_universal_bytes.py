@@ -16,6 +16,7 @@ import clrevents
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow
 from clrevents.schema.codes import TypeCode
+from in_memory import ended
 from project_files import FIXTURES
 
 NUMBER, TEXT = TypeCode.VARUINT, 23
@@ -69,13 +70,11 @@ def test_expected_decode(event: str, described: bool) -> None:
     number, fields, payload, expected = KINDS[event]
     provider, _, name = event.partition("/")
     written = tuple(FieldDescription(field, code) for field, code in fields.items()) if described else ()
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
+    writer = NetTrace6Writer(io.BytesIO())
     writer.metadata([MetadataRecord(1, provider, number, 0, name if described else "", fields=written)])
     writer.threads([ThreadRow(1, 0, 4711)])
     writer.events([EventRecord(1, 5, 1, payload)])
-    writer.end()
-    (found,) = clrevents.open(sink.getvalue()).events()
+    (found,) = clrevents.open(ended(writer)).events()
     assert (found.provider, found.name, found.process_id) == (provider, name, 4711)
     assert clrevents.asdict(found.payload) == expected
     assert not found.payload_tail

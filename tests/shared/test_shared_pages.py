@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,7 +9,7 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from browser_page import CHROMIUM, chromium, opened
+from browser_page import CHROMIUM, opened
 from clrevents.export.page.report_page import MOST_BYTES, report_page
 from project_files import fixture, unpacked
 
@@ -22,12 +21,6 @@ pytestmark = [
 
 OWN: Final = SHARED / "traces" / "own"
 NAMES: Final = ("net10-web", "net10-big", "net10-lossy", "net8-killed")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from clrevents.encode.nettrace4 import NetPerf3Writer, NetTrace4Writer
-from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import (
     Choices,
     EventRecord,
@@ -22,30 +21,13 @@ from clrevents.encode.values import (
     TraceHeader,
 )
 from clrevents.schema.codes import LabelKind
+from in_memory import four, six
 from oldest_writer import NetPerf12Writer
 
 I32, U32, I64, U64 = (1 << 31) - 1, (1 << 32) - 1, (1 << 63) - 1, (1 << 64) - 1
 RUNTIME: Final = "Microsoft-Windows-DotNETRuntime"
 HEAD: Final = struct.Struct("<HHqq")
 FULL: Final = Choices(compressed=False)
-
-
-def four(*steps: Callable[[NetTrace4Writer], object], header: TraceHeader | None = None) -> bytes:
-    sink = io.BytesIO()
-    writer = NetTrace4Writer(sink, header)
-    for step in steps:
-        step(writer)
-    writer.end()
-    return sink.getvalue()
-
-
-def six(*steps: Callable[[NetTrace6Writer], object], header: TraceHeader | None = None) -> bytes:
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink, header)
-    for step in steps:
-        step(writer)
-    writer.end()
-    return sink.getvalue()
 
 
 def varint(number: int, length: int = 0) -> bytes:

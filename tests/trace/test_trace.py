@@ -15,16 +15,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents import (
-    Decoder,
-    EventKey,
-    Limits,
-    RawPayload,
-    Trace,
-    TraceError,
-    TraceWarning,
-    UnknownEventError,
-)
+from clrevents import Decoder, EventKey, Limits, RawPayload, Trace, TraceError, TraceWarning, UnknownEventError
 from clrevents.diagnostics.profiles import providers_for
 from clrevents.events import (
     ILStubGenerated_V0,

@@ -63,24 +63,13 @@ def test_reports_agree(path: Path) -> None:
     assert agree(unpacked(path)) > 0
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(
-    "path",
-    [p for p in fixtures() if p not in FAST and drawn(2, "quantities", p.name)],
-    ids=lambda path: path.name.partition(".")[0],
-)
-def test_reports_agree_on_every_fixture(path: Path) -> None:
-    agree(path)
+OTHERS = [pytest.param(p) for p in fixtures() if p not in FAST and drawn(2, "quantities", p.name)]
+OTHERS += [pytest.param(p, marks=pytest.mark.shared) for p in SHARED_TRACES if drawn(16, "quantities", p.name)]
 
 
 @pytest.mark.full
-@pytest.mark.shared
-@pytest.mark.parametrize(
-    "path",
-    [p for p in SHARED_TRACES if drawn(16, "quantities", p.name)],
-    ids=lambda path: path.name.partition(".net")[0],
-)
-def test_reports_agree_on_shared_traces(path: Path) -> None:
+@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.name.partition(".net")[0])
+def test_reports_agree_on_every_trace(path: Path) -> None:
     agree(path)
 
 

@@ -19,6 +19,7 @@ from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecor
 from clrevents.events import ExistingProcess_V0, ProcessCreate_V0, ProcessExit_V0, ProcessMapping_V0, ProcessSymbol_V0
 from clrevents.schema.codes import TypeCode
 from clrevents.testing.builder import TraceBuilder
+from in_memory import ended
 
 MS = 1_000_000
 KERNEL = 0xFFFF_FFFF_8100_0000
@@ -150,8 +151,7 @@ def odd_switches() -> TraceBuilder:
 
 def many_processes(processes: int) -> bytes:
     """A process that existed, with one CPU sample more than the process before, in each of so many threads."""
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink, TraceHeader(processors=2, sampling_interval_ns=MS))
+    writer = NetTrace6Writer(io.BytesIO(), TraceHeader(processors=2, sampling_interval_ns=MS))
     writer.metadata(
         [
             MetadataRecord(1, "Universal.System", 0, 0),
@@ -161,8 +161,7 @@ def many_processes(processes: int) -> bytes:
     writer.threads(ThreadRow(n, n, n) for n in range(1, processes + 1))
     lived = [EventRecord(1, n, n, b"\x00\x01\x00a\x00\x00") for n in range(1, processes + 1)]
     writer.events([*lived, *(EventRecord(2, n, n, b"\x01") for n in range(1, processes + 1) for _ in range(n))])
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 @pytest.mark.parametrize("make", [odd_switches, lambda: many_processes(5)], ids=["switches", "processes"])

@@ -7,18 +7,7 @@ from functools import partial
 import pytest
 
 import clrevents
-from built_waits import (
-    CALLBACK,
-    ENTER,
-    USER,
-    named,
-    signaled,
-    start,
-    stop,
-    task_done,
-    task_wait,
-    waiting,
-)
+from built_waits import CALLBACK, ENTER, USER, named, signaled, start, stop, task_done, task_wait, waiting
 from clrevents.analysis.shared.blocking.known_waits import can_await
 from clrevents.events import ThreadCreated_V0, ThreadFlags, ThreadTerminated_V0
 from clrevents.testing.builder import TraceBuilder

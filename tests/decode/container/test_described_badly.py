@@ -11,6 +11,7 @@ from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import FieldDescription
+from in_memory import ended
 
 STRING = 18
 
@@ -20,13 +21,11 @@ STRING = 18
 @pytest.mark.parametrize("name", ["Odd", "!Odd", ""])
 def test_elements_without_a_size(code: int, name: str) -> None:
     field = FieldDescription(name, code, FieldDescription("", STRING))
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
+    writer = NetTrace6Writer(io.BytesIO())
     writer.threads([ThreadRow(1, 7)])
     writer.metadata([MetadataRecord(1, "Own", 5, name="E", fields=(field,))])
     writer.events([EventRecord(1, 1000, 1, b"abc", sequence=1)])
-    writer.end()
-    with clrevents.open(sink.getvalue(), errors="salvage") as trace:
+    with clrevents.open(ended(writer), errors="salvage") as trace:
         (event,) = trace.events()
         (problem,) = (p for p in trace.problems if p.kind.startswith("bad-"))
     assert (problem.kind, problem.severity) == ("bad-metadata", "damage")

@@ -13,17 +13,7 @@ import attrs
 import pytest
 
 import clrevents
-from clrevents import (
-    DamageError,
-    LimitError,
-    Limits,
-    Loss,
-    Problem,
-    RawPayload,
-    Trace,
-    TraceError,
-    UnreadableError,
-)
+from clrevents import DamageError, LimitError, Limits, Loss, Problem, RawPayload, Trace, TraceError, UnreadableError
 from nettrace4_writer import HEADER_BYTES, Blob, Writer, compressed, utf16z, varint
 
 # Damage and losses are told of in tests of their own.

@@ -12,17 +12,16 @@ from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.schema.codes import LabelKind
 from clrevents.testing.builder import Format, TraceBuilder
+from in_memory import ended
 from oldest_writer import NetPerf12Writer
 
 
 @pytest.mark.parametrize("size", [4, 8, 5])
 def test_netperf_2_with_a_pointer_size(size: int) -> None:
     """Minimum reader version 1: one more reference before the header, the pointer size after it."""
-    sink = io.BytesIO()
-    writer = NetPerf12Writer(sink, 2, TraceHeader(sync_qpc=0))
+    writer = NetPerf12Writer(io.BytesIO(), 2, TraceHeader(sync_qpc=0))
     writer.events([MetadataRecord(1, "P", 1, name="E"), EventRecord(1, 10, 7, b"payload")])
-    writer.end()
-    plain = sink.getvalue()
+    plain = ended(writer)
     at = plain.index(b"EventPipeFile") + len("EventPipeFile") + 1
     reader = plain.index(struct.pack("<ii", 2, 0))
     data = plain[: reader + 4] + b"\1\0\0\0" + plain[reader + 8 : at] + bytes(4) + plain[at : at + 36]
@@ -57,12 +56,10 @@ def test_a_month_13(format: Format) -> None:
     ],
 )
 def test_versions_as_pairs(labels: list[Label], version: int) -> None:
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink, TraceHeader(sync_qpc=0))
+    writer = NetTrace6Writer(io.BytesIO(), TraceHeader(sync_qpc=0))
     writer.metadata([MetadataRecord(1, "P", 1, name="E")])
     writer.threads([ThreadRow(1, 7)])
     writer.labels(1, [labels])
     writer.events([EventRecord(1, 10, 1, label_id=1)])
-    writer.end()
-    with clrevents.open(sink.getvalue()) as trace:
+    with clrevents.open(ended(writer)) as trace:
         assert [event.version for event in trace.events()] == [version]

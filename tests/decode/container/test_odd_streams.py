@@ -11,13 +11,9 @@ import pytest
 
 import clrevents
 from clrevents.encode.nettrace4 import NetPerf3Writer
-from clrevents.encode.values import (
-    Choices,
-    EventRecord,
-    FieldDescription,
-    MetadataRecord,
-)
+from clrevents.encode.values import Choices, EventRecord, FieldDescription, MetadataRecord
 from clrevents.schema.registry import Registry
+from in_memory import ended
 from oldest_writer import NetPerf12Writer
 from small_streams import PROVIDER, Built4, Built6, Read, described, event, kept, sound
 
@@ -45,16 +41,14 @@ def test_netperf_1_and_2(version: int, ending: str) -> None:
 
 def test_netperf_3_padding() -> None:
     """A record is padded inside its announced size to a multiple of four; the stack stands right behind the payload."""
-    sink = io.BytesIO()
-    writer = NetPerf3Writer(sink)
+    writer = NetPerf3Writer(io.BytesIO())
     text = (FieldDescription("Text", 18),)
     writer.metadata([described(fields=text), described(2)])
     payloads = [b"a\0" * length + b"\0\0" + bytes(length % 4) for length in range(8)]
     for length, payload in enumerate(payloads):
         blob = EventRecord(1, length, 7, payload, stack=[length + 1])
         writer.events([blob, event(length, length, metadata_id=2)])
-    writer.end()
-    read = Read(sink.getvalue())
+    read = Read(ended(writer))
     assert [e.payload_bytes for e in read.events[::2]] == payloads
     assert [e.payload["Value"] for e in read.events[1::2]] == list(range(8))
     assert [e.stack for e in read.events[::2]] == [(n + 1,) for n in range(8)]
@@ -150,13 +144,11 @@ def test_a_cut_anywhere_gives_a_prefix(name: str, errors: Any, step: int) -> Non
 def test_a_block_of_unknown_kind_is_skipped_by_its_size(generation: int) -> None:
     for size in range(6):
         if generation == 3:
-            sink = io.BytesIO()
-            writer = NetPerf3Writer(sink)
+            writer = NetPerf3Writer(io.BytesIO())
             writer.metadata([described()])
             writer.raw_block("FutureBlock", b"\5" * size)
             writer.events([event(1, 1)])
-            writer.end()
-            read = Read(sink.getvalue())
+            read = Read(ended(writer))
         else:
             built: Any = Built4() if generation == 4 else Built6()
             built.writer.raw_block("FutureBlock" if generation == 4 else 77, b"\5" * size)

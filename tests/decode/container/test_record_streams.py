@@ -13,6 +13,7 @@ import clrevents
 from clrevents.decode.stream.stream import Stream
 from clrevents.encode.nettrace4 import NetPerf3Writer, NetTrace4Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord
+from in_memory import ended
 from small_streams import Built4, Read, described, event
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
@@ -84,8 +85,7 @@ def one_record(changes: dict[int, int], stack: bytes = bytes(8), behind: bytes =
 
     Offsets (docs/format.md, "NetPerf 1 and 2"): 0 the event's size, 52 the payload's, 60 the stack's; `behind` follows.
     """
-    sink = io.BytesIO()
-    writer = NetPerf3Writer(sink)
+    writer = NetPerf3Writer(io.BytesIO())
     writer.events([described(), event(1, 1, stack=STACK)])
     patched = struct.pack("<iiiq32si", 56 + 4 + len(stack), 1, 7, 2, bytes(32), 4)
     record = bytearray(patched + (2).to_bytes(4, "little") + len(stack).to_bytes(4, "little") + stack)
@@ -93,8 +93,7 @@ def one_record(changes: dict[int, int], stack: bytes = bytes(8), behind: bytes =
     for at, value in changes.items():
         struct.pack_into("<i", record, at, value)
     writer.raw_block("EventBlock", bytes(record) + behind)
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 def test_stack_inside_the_event() -> None:

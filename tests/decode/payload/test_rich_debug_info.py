@@ -11,12 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 import clrevents
-from clrevents.events import (
-    JittedMethodRichDebugInfoPiece,
-    RichDebugMapping,
-    RichDebugSource,
-    RichInlineNode,
-)
+from clrevents.events import JittedMethodRichDebugInfoPiece, RichDebugMapping, RichDebugSource, RichInlineNode
 from clrevents.schema.registry import PRIVATE
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES

@@ -26,23 +26,13 @@ from clrevents.decode.stream.stream import Stream
 from clrevents.encode.values import EventRecord, MetadataRecord
 from clrevents.encode.values import ThreadRow as ThreadRecord
 from clrevents.rewrite import redact
-from counting import operations
+from counting import operations, peak
 
 pytestmark = pytest.mark.full
 
 SIZES = (1000, 4000, 16000)
 # What a few blocks need, however much came before.
 LITTLE = 200_000
-
-
-def peak(step: Callable[[], Any]) -> int:
-    """The most memory that a step needs at once, in bytes."""
-    tracemalloc.start()
-    try:
-        step()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def test_a_month_of_the_same_kinds_threads_stacks_and_labels_stays_flat() -> None:

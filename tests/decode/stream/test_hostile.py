@@ -6,17 +6,20 @@ How long they take is not asserted here; what bounds it is (`Limits`, and that e
 from __future__ import annotations
 
 import io
-import tracemalloc
 from collections import Counter
+from functools import partial
 
 import pytest
 
 from clrevents import Limits
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow
 from clrevents.trace.decoder import Decoder
+from counting import peak
 from exercise import decode, exercise
-from hostile import cases, described, event, four, nested, six, sized
+from hostile import cases, described, event, nested, sized
+from in_memory import ended, four, six
 from oldest_writer import NetPerf12Writer
+from seen import in_pieces
 from tiers import one_in
 
 CASES = dict(cases())
@@ -41,12 +44,8 @@ def test_little_memory() -> None:
         decode(data, "salvage", None)
     greedy = {}
     for name, data in CASES.items():
-        tracemalloc.start()
-        decode(data, "salvage", None)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        if peak > MEMORY:
-            greedy[name] = peak
+        if (most := peak(partial(decode, data, "salvage", None))) > MEMORY:
+            greedy[name] = most
     assert greedy == {}
 
 
@@ -103,19 +102,16 @@ def test_limit_of_blocks() -> None:
 
 def test_limit_of_blocks_is_one_of_records_without_blocks() -> None:
     """The same in pieces, in which a record may be seen before it is there."""
-    sink = io.BytesIO()
-    writer = NetPerf12Writer(sink, 2)
+    writer = NetPerf12Writer(io.BytesIO(), 2)
     sizes = [10, 400, 20, 30, 40, 400, 50, 60, 70]
     writer.events([MetadataRecord(1, "P", 1, 0, "E"), *(EventRecord(1, n, 1, bytes(n)) for n in sizes)])
-    writer.end()
-    data, limits = sink.getvalue(), Limits(block_bytes=200)
+    data, limits = ended(writer), Limits(block_bytes=200)
     assert problems(data, Limits()) == (Counter({"unknown-event": len(sizes)}), len(sizes), len(sizes))
     counts, listed, events = problems(data, limits)
     assert (events, counts["bad-event"] > 0) == (len(sizes) - 2, True)
     for size in (1, 50, 333):
         decoder = Decoder(errors="salvage", limits=limits)
-        pieces = [data[at : at + size] for at in range(0, len(data), size)]
-        batches = [batch for piece in pieces for batch in decoder.feed(piece)] + list(decoder.close())
+        batches = [batch for piece in in_pieces(data, size) for batch in decoder.feed(piece)] + list(decoder.close())
         assert (sum(map(len, batches)), len(decoder.problems)) == (events, listed)
 
 

@@ -76,86 +76,75 @@ class Service:
 
 def repeats_a_command() -> Service:
     """120 times the same command in one request: 120 x 2 ms."""
-    service = Service()
-    service.serve("/orders", *[("SELECT * FROM Lines WHERE Id = @p", 2 * MS)] * 120)
-    return service
+    return server(1, lambda _: [("SELECT * FROM Lines WHERE Id = @p", 2 * MS)] * 120)
 
 
 def asks_three_commands() -> Service:
-    service = Service()
-    for _ in range(40):
-        service.serve("/orders", *[(f"SELECT {i}", 2 * MS) for i in range(3)])
-    return service
+    return server(40, lambda _: [(f"SELECT {i}", 2 * MS) for i in range(3)])
 
 
 def many_requests_with_one_command_each() -> Service:
     """The same command 120 times, but in 120 requests."""
-    service = Service()
-    for _ in range(120):
-        service.serve("/orders", ("SELECT * FROM Lines WHERE Id = @p", 2 * MS))
-    return service
+    return server(120, lambda _: [("SELECT * FROM Lines WHERE Id = @p", 2 * MS)])
 
 
 def has_a_slow_command() -> Service:
     """One command of 2.5 s among quick ones."""
-    service = Service()
-    for i in range(20):
-        service.serve("/report", (f"EXEC report {i % 3}", 2500 * MS if i == 7 else 3 * MS))
-    return service
+    return server(20, lambda i: [(f"EXEC report {i % 3}", 2500 * MS if i == 7 else 3 * MS)])
 
 
 def has_a_slow_request() -> Service:
     """A request of 2.5 s whose commands are quick."""
-    service = Service()
-    for i in range(20):
-        service.serve("/report", ("EXEC report", 3 * MS), more_ns=2500 * MS if i == 7 else MS)
-    return service
+    return server(20, lambda _: [("EXEC report", 3 * MS)], lambda i: 2500 * MS if i == 7 else MS)
 
 
 def queues_for_connections() -> Service:
     """80 requests of 100 ms, each of which waits 50 ms for a connection."""
-    service = Service()
-    for i in range(80):
-        service.ask("shop", 1 + i % 2, ns=100 * MS, queued_ns=50 * MS, connects=i < 2)
-    return service
+    return client(80, connections=2, ns=100 * MS, queued_ns=50 * MS, queued=80)
 
 
 def queues_at_first() -> Service:
     """80 requests of 100 ms; the first two wait for their connections."""
-    service = Service()
-    for i in range(80):
-        service.ask("shop", 1 + i % 2, ns=100 * MS, queued_ns=50 * MS if i < 2 else 0, connects=i < 2)
-    return service
+    return client(80, connections=2, ns=100 * MS, queued_ns=50 * MS, queued=2)
 
 
 def all_queue_at_first() -> Service:
     """500 requests of 100 ms on 25 connections; the first 25 wait for theirs: 2.5 % of all time."""
-    service = Service()
-    for i in range(500):
-        service.ask("shop", 1 + i % 25, ns=100 * MS, queued_ns=50 * MS if i < 25 else 0, connects=i < 25)
-    return service
+    return client(500, connections=25, ns=100 * MS, queued_ns=50 * MS, queued=25)
 
 
 def connects_each_time() -> Service:
     """80 requests to one host, on 80 connections."""
-    service = Service()
-    for i in range(80):
-        service.ask("shop", 1 + i, ns=20 * MS, queued_ns=10 * MS, connects=True)
-    return service
+    return client(80, connections=80, ns=20 * MS, queued_ns=10 * MS, queued=80)
 
 
 def connects_to_many_hosts() -> Service:
     """80 requests to 80 hosts: each first one needs a connection, and waits for it half of its time."""
-    service = Service()
-    for i in range(80):
-        service.ask(f"shop{i}", 1 + i, ns=20 * MS, queued_ns=10 * MS, connects=True)
-    return service
+    return client(80, connections=80, ns=20 * MS, queued_ns=10 * MS, queued=80, host="shop{}")
 
 
 def shares_a_connection() -> Service:
+    return client(80, connections=1, ns=20 * MS)
+
+
+def server(
+    count: int, commands: Callable[[int], list[tuple[str, int]]], more: Callable[[int], int] = lambda _: MS
+) -> Service:
+    """Requests by their numbers: their commands, and how long each goes on after them."""
     service = Service()
-    for i in range(80):
-        service.ask("shop", 1, ns=20 * MS, connects=i == 0)
+    for i in range(count):
+        service.serve("/orders", *commands(i), more_ns=more(i))
+    return service
+
+
+def client(
+    count: int, *, connections: int, ns: int, queued_ns: int = 0, queued: int = 0, host: str = "shop"
+) -> Service:
+    """Requests that take turns on so many connections; the first ones wait for theirs."""
+    service = Service()
+    for i in range(count):
+        waited = queued_ns if i < queued else 0
+        service.ask(host.format(i), 1 + i % connections, ns=ns, queued_ns=waited, connects=i < connections)
     return service
 
 

@@ -47,7 +47,7 @@ class Built4:
 
     def __init__(self, **header: Any) -> None:
         self.sink = io.BytesIO()
-        self.writer = NetTrace4Writer(self.sink, TraceHeader(**header))
+        self.writer: Any = NetTrace4Writer(self.sink, TraceHeader(**header))
         self.writer.metadata([described()])
 
     def build(self, end: bool = True) -> bytes:
@@ -56,19 +56,14 @@ class Built4:
         return self.sink.getvalue()
 
 
-class Built6:
+class Built6(Built4):
     """A NetTrace 6 stream in the making; `writer` with one description and the thread 7 at its index 7."""
 
     def __init__(self, **header: Any) -> None:
         self.sink = io.BytesIO()
-        self.writer = NetTrace6Writer(self.sink, TraceHeader(**header))
+        self.writer: Any = NetTrace6Writer(self.sink, TraceHeader(**header))
         self.writer.metadata([described()])
         self.writer.threads([ThreadRow(7, 7)])
-
-    def build(self, end: bool = True) -> bytes:
-        if end:
-            self.writer.end()
-        return self.sink.getvalue()
 
 
 class Read:

@@ -16,19 +16,14 @@ from clrevents.encode.values import EventRecord, FieldDescription, Label, Metada
 from clrevents.errors import Limits
 from clrevents.schema.codes import BlockKind, LabelKind, TypeCode
 from clrevents.testing.builder import TraceBuilder
+from in_memory import ended, six
 
 _BLOCK: Final = (1 << 24) - 64
 _BYTES: Final = FieldDescription("x", TypeCode.RELLOC, element=FieldDescription("", TypeCode.UINT8))
 
 
 def _six(*steps: Callable[[NetTrace6Writer], object]) -> bytes:
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
-    writer.threads([ThreadRow(1, 1)])
-    for step in steps:
-        step(writer)
-    writer.end()
-    return sink.getvalue()
+    return six(lambda w: w.threads([ThreadRow(1, 1)]), *steps)
 
 
 def _kind(number: int, *fields: FieldDescription) -> MetadataRecord:
@@ -94,13 +89,11 @@ def small_blocks(n: int) -> bytes:
 
 def small_blocks_of_four(n: int) -> bytes:
     """`n` blocks of one event each in NetTrace 4, without a sequence point."""
-    sink = io.BytesIO()
-    writer = NetTrace4Writer(sink)
+    writer = NetTrace4Writer(io.BytesIO())
     writer.metadata([_kind(1)])
     for number in range(n):
         writer.events([EventRecord(1, number, 1)])
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 def many_threads(n: int) -> bytes:
@@ -111,13 +104,11 @@ def many_threads(n: int) -> bytes:
 
 def many_threads_of_four(n: int) -> bytes:
     """A sequence point of `n` different threads in NetTrace 4."""
-    sink = io.BytesIO()
-    writer = NetTrace4Writer(sink)
+    writer = NetTrace4Writer(io.BytesIO())
     writer.metadata([_kind(1)])
     writer.sequence_point(9, {1000 + i: 1 for i in range(n)})
     writer.events([EventRecord(1, 10, 1)])
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 def wide_kinds(kinds: int, fields: int, names: int = 1) -> bytes:

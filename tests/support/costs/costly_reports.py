@@ -28,6 +28,7 @@ from clrevents.schema.layout import BoundField
 from clrevents.schema.registry import DEFAULT
 from clrevents.schema.wire import AnsiZ, Utf16Z
 from clrevents.testing.builder import TraceBuilder
+from in_memory import ended
 
 _RUNTIME = "Microsoft-Windows-DotNETRuntime"
 
@@ -88,8 +89,7 @@ def threads_with_turns(n: int) -> bytes:
 
 def processes(n: int) -> bytes:
     """A method loaded by each of `n` processes."""
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
+    writer = NetTrace6Writer(io.BytesIO())
     writer.metadata([MetadataRecord(1, _RUNTIME, 143, 2)])
     for at in range(0, n, 1000):
         writer.threads([ThreadRow(i, i, i) for i in range(1 + at, 1 + min(at + 1000, n))])
@@ -97,14 +97,12 @@ def processes(n: int) -> bytes:
     load = struct.pack("<QQQIII", 9, 7, 5, 16, 1, 8) + texts + bytes(2) + bytes(8)
     for at in range(0, n, 1000):
         writer.events([EventRecord(1, i, i, load) for i in range(1 + at, 1 + min(at + 1000, n))])
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 def runtimes(n: int) -> bytes:
     """An end of a suspension in each of `n` runtimes, in turn of 100 processes."""
-    sink = io.BytesIO()
-    writer = NetTrace6Writer(sink)
+    writer = NetTrace6Writer(io.BytesIO())
     writer.metadata([MetadataRecord(1, _RUNTIME, 8, 1)])
     writer.threads([ThreadRow(i, i, i) for i in range(1, 101)])
     for at in range(0, n, 1000):
@@ -114,8 +112,7 @@ def runtimes(n: int) -> bytes:
                 for i in range(at, min(at + 1000, n))
             ]
         )
-    writer.end()
-    return sink.getvalue()
+    return ended(writer)
 
 
 def deep_stacks(n: int) -> bytes:

@@ -1,8 +1,9 @@
-"""What a step does, counted: no clock."""
+"""What a step does, counted: no clock. And the most memory that it takes."""
 
 from __future__ import annotations
 
 import sys
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -17,12 +18,7 @@ def operations(run: Callable[[], object]) -> int:
         nonlocal count
         count += event in ("call", "c_call")
 
-    before = sys.getprofile()
-    sys.setprofile(seen)
-    try:
-        run()
-    finally:
-        sys.setprofile(before)
+    _watched(run, seen, sys.getprofile, sys.setprofile)
     return count
 
 
@@ -39,12 +35,7 @@ def elements(run: Callable[[], object]) -> int:
             parts = argument if isinstance(argument, tuple) else (argument,)
             count += sum(part.size for part in parts if isinstance(part, np.ndarray))
 
-    before = sys.getprofile()
-    sys.setprofile(seen)
-    try:
-        run()
-    finally:
-        sys.setprofile(before)
+    _watched(run, seen, sys.getprofile, sys.setprofile)
     return count
 
 
@@ -57,10 +48,24 @@ def lines(step: Callable[[], Any]) -> int:
         count += event == "line"
         return note
 
-    before = sys.gettrace()
-    sys.settrace(note)
+    _watched(step, note, sys.gettrace, sys.settrace)
+    return count
+
+
+def peak(step: Callable[[], object]) -> int:
+    """The most memory that a step needs at once, in bytes."""
+    tracemalloc.start()
+    try:
+        step()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _watched(step: Callable[[], object], note: Any, get: Callable[[], Any], set: Callable[[Any], None]) -> None:
+    before = get()
+    set(note)
     try:
         step()
     finally:
-        sys.settrace(before)
-    return count
+        set(before)
