@@ -20,25 +20,10 @@ from uuid import UUID
 import construct as c
 
 from clrevents.errors import PayloadError
+from clrevents.schema import wire as wires
 from clrevents.schema.dynamic import attribute_names
 from clrevents.schema.layout import BoundField, BoundLayout, Field, Layout
 from clrevents.schema.types import FileTime
-from clrevents.schema.wire import (
-    AnsiZ,
-    BytesType,
-    CountedType,
-    DecimalType,
-    EnumType,
-    FixedArrayType,
-    GuidType,
-    LocatedType,
-    PrefixedType,
-    Scalar,
-    StructType,
-    Utf16Z,
-    VarIntType,
-    WireType,
-)
 
 _NUMBERS = {
     "b": c.Int8sl,
@@ -76,7 +61,7 @@ class Codec:
             raise PayloadError(f"{self._record.__name__}: {_first_line(error)}") from error
         left = values.pop(_REST)
         values = {f.name: values[member] for f, member in zip(self._layout.fields, self._members, strict=True)}
-        located = [f for f in self._layout.fields if isinstance(f.type, LocatedType)]
+        located = [f for f in self._layout.fields if isinstance(f.type, wires.LocatedType)]
         for field in located:
             values[field.name] = self._fetch(field, values[field.name], data)
         if left and not located:
@@ -93,7 +78,7 @@ class Codec:
         tail = b""
         start = self._layout.fixed_size
         for field in self._layout.fields:
-            if isinstance(field.type, LocatedType):
+            if isinstance(field.type, wires.LocatedType):
                 what = f"{self._record.__name__}.{field.name}"
                 if start is None:
                     raise ValueError(f"{what} lies behind fields whose size depends on their values")
@@ -111,7 +96,7 @@ class Codec:
 
     def _fetch(self, field: BoundField, locator: int, data: bytes) -> Any:
         """The value that a locator points to."""
-        assert isinstance(field.type, LocatedType)
+        assert isinstance(field.type, wires.LocatedType)
         start, size = locator & 0xFFFF, locator >> 16
         if field.type.relative:
             start += self._end_in(data, field)
@@ -126,7 +111,7 @@ class Codec:
 
     def _check_counts(self, values: dict[str, Any]) -> None:
         for field in self._layout.fields:
-            if isinstance(field.type, CountedType | BytesType):
+            if isinstance(field.type, wires.CountedType | wires.BytesType):
                 if not isinstance(values[field.name], bytes | tuple | list):
                     raise ValueError(f"{self._record.__name__}.{field.name} cannot be {values[field.name]!r}")
                 claimed, there = int(values[field.type.count]), len(values[field.name])
@@ -184,45 +169,45 @@ def _fields(layout: BoundLayout) -> list[Any]:
         if field.pad:
             members.append(c.Padding(field.pad))
         wire = field.type
-        if isinstance(wire, CountedType):
-            wire = CountedType(wire.element, names[wire.count])
-        elif isinstance(wire, BytesType):
-            wire = BytesType(names[wire.count])
+        if isinstance(wire, wires.CountedType):
+            wire = wires.CountedType(wire.element, names[wire.count])
+        elif isinstance(wire, wires.BytesType):
+            wire = wires.BytesType(names[wire.count])
         members.append(names[field.name] / _one(wire, layout.pointer_size))
     return members
 
 
-def _one(wire: WireType, pointer_size: int) -> Any:
+def _one(wire: wires.WireType, pointer_size: int) -> Any:
     """The construct of one value."""
     match wire:
-        case Scalar():
+        case wires.Scalar():
             return _scalar(wire)
-        case EnumType():
+        case wires.EnumType():
             return _mapped(_NUMBERS[wire.base.format], _enum(wire.enum), operator.index)
-        case GuidType():
+        case wires.GuidType():
             return _mapped(c.Bytes(16), lambda b: UUID(bytes_le=b), lambda u: u.bytes_le)
-        case DecimalType():
+        case wires.DecimalType():
             return _mapped(c.Bytes(16), _to_decimal, _from_decimal)
-        case Utf16Z():
+        case wires.Utf16Z():
             return _mapped(c.NullTerminated(c.GreedyBytes, term=b"\0\0"), _from_utf16, _to_utf16z)
-        case AnsiZ():
+        case wires.AnsiZ():
             return _mapped(c.NullTerminated(c.GreedyBytes), _from_narrow, _to_narrow)
-        case BytesType():
+        case wires.BytesType():
             return c.Bytes(lambda ctx: int(ctx[wire.count]))
-        case CountedType():
+        case wires.CountedType():
             element = _one(wire.element, pointer_size)
             array = c.Array(lambda ctx: int(ctx[wire.count]), element)
-            deltas = wire.element.deltas if isinstance(wire.element, StructType) else ()
+            deltas = wire.element.deltas if isinstance(wire.element, wires.StructType) else ()
             return _mapped(array, lambda read: _added(read, deltas), lambda given: _subtracted(given, deltas))
-        case PrefixedType():
+        case wires.PrefixedType():
             return _prefixed(wire, pointer_size)
-        case FixedArrayType():
+        case wires.FixedArrayType():
             return _fixed_array(wire, pointer_size)
-        case VarIntType():
+        case wires.VarIntType():
             return _mapped(c.VarInt, _signed, _unsigned) if wire.signed else _mapped(c.VarInt, _u64, _natural)
-        case StructType():
+        case wires.StructType():
             return _nested(wire, pointer_size)
-        case LocatedType():
+        case wires.LocatedType():
             return c.Int32ul
     raise TypeError(f"no construct for {wire!r}")
 
@@ -248,7 +233,7 @@ def _mapped(inner: Any, decode: Callable[[Any], Any], encode: Callable[[Any], An
     return _Mapped(inner, decode, encode)
 
 
-def _scalar(wire: Scalar) -> Any:
+def _scalar(wire: wires.Scalar) -> Any:
     number = _NUMBERS[wire.format]
     match wire.kind:
         case "bool":
@@ -265,7 +250,7 @@ def _enum(enum: type[Enum]) -> Callable[[int], Enum]:
     return lambda number: enum(number)
 
 
-def _nested(wire: StructType, pointer_size: int) -> Any:
+def _nested(wire: wires.StructType, pointer_size: int) -> Any:
     layout: BoundLayout = wire.layout.bind(pointer_size)
     names: tuple[str, ...] = wire.record.__fields__  # type: ignore[attr-defined]
     members = _members(layout)
@@ -302,7 +287,7 @@ def _changed(record: Any, name: str, value: int) -> Any:
     return type(record)(*(value if field == name else getattr(record, field) for field in record.__fields__))
 
 
-def _prefixed(wire: PrefixedType, pointer_size: int) -> Any:
+def _prefixed(wire: wires.PrefixedType, pointer_size: int) -> Any:
     if wire.text:
         width = 2 if wire.text == "utf-16" else 1
         size = c.Rebuild(c.Int16ul, lambda ctx: len(ctx.data) // width)
@@ -311,14 +296,14 @@ def _prefixed(wire: PrefixedType, pointer_size: int) -> Any:
     return _mapped(c.PrefixedArray(c.Int16ul, _one(wire.element, pointer_size)), tuple, list)
 
 
-def _fixed_array(wire: FixedArrayType, pointer_size: int) -> Any:
+def _fixed_array(wire: wires.FixedArrayType, pointer_size: int) -> Any:
     if wire.text:
         width = 2 if wire.text == "utf-16" else 1
         return _mapped(c.Bytes(wire.count * width), lambda b: _decode(b, width), lambda s: _encode(s, width))
     return _mapped(c.Array(wire.count, _one(wire.element, pointer_size)), tuple, list)
 
 
-def _place(wire: LocatedType, value: Any, pointer_size: int, what: str) -> bytes:
+def _place(wire: wires.LocatedType, value: Any, pointer_size: int, what: str) -> bytes:
     try:
         if wire.text:
             return _encode(value, 2 if wire.text == "utf-16" else 1)

@@ -13,23 +13,9 @@ import click
 
 from clrevents._util.fitting import Kind, TextColumn, fitted_table
 from clrevents._util.words import counted
+from clrevents.analysis.compare import comparison as wording
 from clrevents.analysis.compare.change import Change, Per
 from clrevents.analysis.compare.compare import compare, measure
-from clrevents.analysis.compare.comparison import (
-    HEAD,
-    Comparison,
-    by_table,
-    cells,
-    indented,
-    interval_text,
-    lacking,
-    ordered,
-    reasons,
-    row_counts,
-    rows_of,
-    sides,
-    told_rows,
-)
 from clrevents.analysis.compare.measured import Measured, is_saved, save_measured, saved_measured
 from clrevents.analysis.framework.model.declaration import AnyReport
 from clrevents.analysis.framework.vocabulary.report_table import columns_of
@@ -184,7 +170,7 @@ def command(
             raise click.UsageError("--confirm takes one recording of each side") from None
         second = one, other
     with usage_errors(ValueError):
-        tables = {table for text in conditions if (table := rows_of(text)) is not None}
+        tables = {table for text in conditions if (table := wording.rows_of(text)) is not None}
         comparison = compare(before, after, per=per, tables=tables, confirm=second)
         failed, unknown = comparison.failing(*conditions)
     if page is not None:
@@ -231,28 +217,28 @@ _COLUMNS: Final = (
 """Of rows as CSV."""
 
 
-def show_comparison(out: Output, comparison: Comparison, limit: int, every: bool = False) -> None:
+def show_comparison(out: Output, comparison: wording.Comparison, limit: int, every: bool = False) -> None:
     """At most `limit` lines of each table: of rows those that differ, or with `every` all, with their intervals."""
     out.text(out.bold(comparison.facts.headline))
     if comparison.caveat is not None:
         out.text(comparison.caveat)
-    out.facts(list(sides(comparison)))
+    out.facts(list(wording.sides(comparison)))
     for warning in comparison.warnings:
         out.text(f"! {warning}", 2)
-    shown = list(comparison.rows) if every else told_rows(comparison.rows)
-    for table, rows in by_table(shown, limit):
+    shown = list(comparison.rows) if every else wording.told_rows(comparison.rows)
+    for table, rows in wording.by_table(shown, limit):
         out.line()
-        _table(out, comparison, rows, table, list(map(indented, rows)), every)
+        _table(out, comparison, rows, table, list(map(wording.indented, rows)), every)
         if (whole := sum(row.family == table for row in shown)) > len(rows):
             out.line(f"{len(rows):,} of {whole:,} {table} (-n shows more)")
-    changes = ordered(comparison.changes)
+    changes = wording.ordered(comparison.changes)
     if changes:
         out.line()
-        _table(out, comparison, changes[:limit], HEAD[0], [change.key for change in changes[:limit]], every)
+        _table(out, comparison, changes[:limit], wording.HEAD[0], [change.key for change in changes[:limit]], every)
         if len(changes) > limit:
             out.line(f"{limit:,} of {counted(len(changes), 'metric')} (-n shows more)")
-    unlike = lacking(comparison)
-    compared = [*map(str, comparison.proposals), *reasons(comparison), *row_counts(comparison)]
+    unlike = wording.lacking(comparison)
+    compared = [*map(str, comparison.proposals), *wording.reasons(comparison), *wording.row_counts(comparison)]
     texts = [*compared, *(f"not comparable: {note.message}" for note in unlike)]
     if texts:
         out.line()
@@ -263,15 +249,15 @@ def show_comparison(out: Output, comparison: Comparison, limit: int, every: bool
 
 
 def _table(
-    out: Output, comparison: Comparison, changes: list[Change], title: str, names: list[str], every: bool
+    out: Output, comparison: wording.Comparison, changes: list[Change], title: str, names: list[str], every: bool
 ) -> None:
-    rows = [cells(change, comparison.per, name) for change, name in zip(changes, names, strict=True)]
+    rows = [wording.cells(change, comparison.per, name) for change, name in zip(changes, names, strict=True)]
     columns = [
         TextColumn(heading, [safe(row[place]) for row in rows], *_FITTED[place])
-        for place, heading in enumerate((title, *HEAD[1:]))
+        for place, heading in enumerate((title, *wording.HEAD[1:]))
     ]
     if every:
-        columns.insert(4, TextColumn("interval", list(map(interval_text, changes)), "number", 4))
+        columns.insert(4, TextColumn("interval", list(map(wording.interval_text, changes)), "number", 4))
     out.fitted(fitted_table(columns, out.table_width), "; --wide shows it")
 
 

@@ -28,23 +28,9 @@ from clrevents.analysis.framework.vocabulary.report_table import (
     shown_columns,
     told_columns,
 )
-from clrevents.cli import options
+from clrevents.cli import options, report_rows
 from clrevents.cli.output import UNMET, Output, say, terminal_width
 from clrevents.cli.reading import Reading, means_many, usage_error, usage_errors
-from clrevents.cli.report_rows import (
-    LIMIT,
-    NOTHING,
-    WIDER,
-    ReportOptions,
-    check_conditions,
-    chosen_columns,
-    first_rows,
-    number_of,
-    order_of,
-    say_not_recorded,
-    write_blocks,
-    write_plain,
-)
 from clrevents.errors import DamageError, PayloadError
 
 _MANY: Final = (
@@ -80,7 +66,7 @@ def report_command(name: str) -> click.Command:
         parameters = {p.name: _given(p, given.pop(p.name)) for p in own}
         if live.wanted == bool(files):
             raise click.UsageError("give either a trace, or a running process with -p (see `clrevents ps`)")
-        wanted = ReportOptions(**given)
+        wanted = report_rows.ReportOptions(**given)
         if against is not None:
             from clrevents.cli.compare import write_against
 
@@ -154,7 +140,7 @@ def _options(declared: AnyReport) -> list[options.Option]:
         click.option(
             "--sort", metavar="COLUMN", help="Sort by this column; append :asc or :desc to choose the direction."
         ),
-        options.limit(f"Show at most N rows. [default: {LIMIT} as text]"),
+        options.limit(f"Show at most N rows. [default: {report_rows.LIMIT} as text]"),
         click.option("--csv", "as_csv", is_flag=True, help="Write the table as CSV, all rows."),
         options.json("Write everything as one JSON object; with --table, one row per line."),
         click.option(
@@ -180,7 +166,7 @@ def _options(declared: AnyReport) -> list[options.Option]:
         options.live(),
         options.spreadsheet,
         options.errors,
-        options.fail_on("damage", also=NOTHING),
+        options.fail_on("damage", also=report_rows.NOTHING),
     ]
 
 
@@ -212,7 +198,9 @@ def _help(declared: AnyReport, one: bool) -> str:
     return f"{first}{examples}\n\n{rest}\n\n{_MANY.format(places=places)}{record}"
 
 
-def _run(declared: AnyReport, parameters: object, source: str | options.LiveQuestion, wanted: ReportOptions) -> int:
+def _run(
+    declared: AnyReport, parameters: object, source: str | options.LiveQuestion, wanted: report_rows.ReportOptions
+) -> int:
     table, sort, limit, chart = wanted.table, wanted.sort, wanted.limit, wanted.chart
     as_csv, as_json, fail_on = wanted.as_csv, wanted.as_json, wanted.fail_on
     if as_csv + as_json + (chart is not None) > 1:
@@ -220,9 +208,9 @@ def _run(declared: AnyReport, parameters: object, source: str | options.LiveQues
     name = table or declared.headline
     row_class = next(t.row_class for t in declared.answer.tables() if t.name == name)
     known = columns_of(row_class)
-    chosen = None if wanted.columns is None else chosen_columns(known, wanted.columns)
-    check_conditions(wanted.conditions, declared)
-    order = order_of(known, sort or (declared.sort if name == declared.headline else None))
+    chosen = None if wanted.columns is None else report_rows.chosen_columns(known, wanted.columns)
+    report_rows.check_conditions(wanted.conditions, declared)
+    order = report_rows.order_of(known, sort or (declared.sort if name == declared.headline else None))
     window: WindowOptions = {"start": wanted.start, "end": wanted.end}
 
     def write(answer: Answer[object]) -> None:
@@ -231,13 +219,13 @@ def _run(declared: AnyReport, parameters: object, source: str | options.LiveQues
             return rows if order is None else rows.sorted_by(*order)
 
         rows = sorted_rows(name)
-        head = rows if limit is None else first_rows(rows, limit, sort)
+        head = rows if limit is None else report_rows.first_rows(rows, limit, sort)
         with Output() as out:
             if chart is not None:
                 out.lines(_drawn(answer, chart).splitlines())
             elif as_json and table is None:
                 out.json(answer.to_dict_of_rows())
-            elif not write_plain(out, head, chosen or known, wanted):
+            elif not report_rows.write_plain(out, head, chosen or known, wanted):
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
                 if table is None and chosen is None and declared.folded is not None:
                     shown[name] = declared.folded(shown[name])
@@ -251,7 +239,7 @@ def _run(declared: AnyReport, parameters: object, source: str | options.LiveQues
             unmet = answer.unmet(*wanted.conditions)
         for why in unmet:
             say(why)
-        if answer.coverage == "none" and NOTHING in fail_on:
+        if answer.coverage == "none" and report_rows.NOTHING in fail_on:
             return 3
         # What is wrong with the trace comes first: its numbers prove nothing.
         return code or (UNMET if unmet else 0)
@@ -267,7 +255,7 @@ def _run(declared: AnyReport, parameters: object, source: str | options.LiveQues
         renewed = sys.stdout is not None and sys.stdout.isatty() and not (as_json or as_csv or chart)
         code = 0
         with usage_errors(KeyError, TypeError, ValueError):
-            window["process_id"] = number_of(wanted.process)
+            window["process_id"] = report_rows.number_of(wanted.process)
             for answer, last in live_answers(Asked(declared, parameters), source, window):
                 if renewed and source.duration is None:
                     click.clear()
@@ -303,7 +291,7 @@ def _say_notes(declared: AnyReport, answer: Answer[object], quiet: bool) -> None
     """The notes; those on what was not recorded as one line, with what records all of it."""
     if not quiet:
         lacking = {note.message: note.record for note in answer.notes if note.id == NOT_RECORDED}
-        say_not_recorded(declared.name, lacking, "")
+        report_rows.say_not_recorded(declared.name, lacking, "")
     for note in answer.notes:
         if note.id != NOT_RECORDED and (note.severity != "info" or not quiet):
             say(note_text(note))
@@ -315,7 +303,7 @@ def _text(
     answer: Answer[object],
     shown: Mapping[str, ReportTable[object]],
     chosen: Sequence[ColumnDeclaration] | None,
-    wanted: ReportOptions,
+    wanted: report_rows.ReportOptions,
 ) -> None:
     """The answer for people: the facts and these tables, or a table alone that was asked for by its name."""
     alone, raw = wanted.table is not None, wanted.raw_units
@@ -327,7 +315,7 @@ def _text(
     elif answer.coverage != "full":
         out.facts([("coverage", answer.coverage)])
     for name, rows in shown.items():
-        head = first_rows(rows, LIMIT if wanted.limit is None else wanted.limit, wanted.sort)
+        head = report_rows.first_rows(rows, report_rows.LIMIT if wanted.limit is None else wanted.limit, wanted.sort)
         if len(head):
             if not alone or answer.coverage != "full":
                 out.line()
@@ -359,7 +347,7 @@ def _rows(
     width: int | None,
 ) -> None:
     texts = column_texts(head, chosen, lambda column, value: cell_text(column.cell, value, raw))
-    if write_blocks(out, chosen, texts, raw):
+    if report_rows.write_blocks(out, chosen, texts, raw):
         return
     columns = told_columns(chosen, texts, raw)
     marks = ["!" if lossy else "" for lossy in head.column("lossy").tolist()]
@@ -372,6 +360,6 @@ def _rows(
         bars = _BARS if out.shows(_BARS) else _ASCII_BARS
         drawn = draw(answer, head, max(_NARROWEST, min(room, _WIDEST)), bars)
         columns = [*columns[:place], TextColumn(_SPARKLINES, drawn, "word", 3), *columns[place:]]
-    out.fitted(fitted_table(columns, width), f"; {WIDER}")
+    out.fitted(fitted_table(columns, width), f"; {report_rows.WIDER}")
     if any(marks):
         out.line("! events of this row were lost or destroyed")

@@ -20,22 +20,9 @@ from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, metric_text
 from clrevents.analysis.framework.vocabulary.cells import CELLS, Cell, ColumnDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, column, columns_of, row, shown_columns
+from clrevents.cli import report_rows
 from clrevents.cli.output import UNMET, Output, say
 from clrevents.cli.reading import ReadingMany, usage_errors
-from clrevents.cli.report_rows import (
-    LIMIT,
-    NOTHING,
-    WIDER,
-    ReportOptions,
-    check_conditions,
-    chosen_columns,
-    first_rows,
-    number_of,
-    order_of,
-    say_not_recorded,
-    write_plain,
-    write_rows,
-)
 from clrevents.fleet import FleetAnswer
 from clrevents.trace import Trace
 
@@ -69,7 +56,7 @@ def write_many(
     declared: AnyReport,
     parameters: Mapping[str, object],
     files: Sequence[str],
-    wanted: ReportOptions,
+    wanted: report_rows.ReportOptions,
 ) -> int:
     """Ask all traces and write the answer; returns the exit code."""
     if wanted.beside is not None:
@@ -80,11 +67,15 @@ def write_many(
         raise click.UsageError("--facts is for one trace; --table has the metrics of each of many")
     if wanted.as_csv and wanted.as_json:
         raise click.UsageError("--csv and --json are mutually exclusive")
-    window: WindowOptions = {"start": wanted.start, "end": wanted.end, "process_id": number_of(wanted.process)}
+    window: WindowOptions = {
+        "start": wanted.start,
+        "end": wanted.end,
+        "process_id": report_rows.number_of(wanted.process),
+    }
     known = known_columns(declared, wanted.table)
-    chosen = None if wanted.columns is None else chosen_columns(known, wanted.columns)
-    order = order_of(known, wanted.sort)
-    check_conditions(wanted.conditions, declared)
+    chosen = None if wanted.columns is None else report_rows.chosen_columns(known, wanted.columns)
+    order = report_rows.order_of(known, wanted.sort)
+    report_rows.check_conditions(wanted.conditions, declared)
     with ReadingMany(files, wanted.errors, wanted.jobs, wanted.symbols) as reading:
         if wanted.as_json and wanted.table is None:
             asked = partial(_asked, name=declared.name, parameters=declared.parameters(**parameters), window=window)
@@ -100,7 +91,7 @@ def write_many(
             _write(declared, answer, rows if order is None else rows.sorted_by(*order), known, chosen, wanted)
             _say_notes(declared, answer, quiet=wanted.as_json or wanted.as_csv)
         _say_some(unmet)
-        if NOTHING in wanted.fail_on and set(coverages) <= {"none"}:
+        if report_rows.NOTHING in wanted.fail_on and set(coverages) <= {"none"}:
             return 3
         # What is wrong with a trace comes first: its numbers prove nothing.
         return code or (UNMET if unmet else 0)
@@ -150,12 +141,12 @@ def _write(
     rows: ReportTable[object],
     known: Sequence[ColumnDeclaration],
     chosen: Sequence[ColumnDeclaration] | None,
-    wanted: ReportOptions,
+    wanted: report_rows.ReportOptions,
 ) -> None:
-    limit = wanted.limit if wanted.as_csv or wanted.as_json or wanted.limit is not None else LIMIT
-    head = rows if limit is None else first_rows(rows, limit, wanted.sort)
+    limit = wanted.limit if wanted.as_csv or wanted.as_json or wanted.limit is not None else report_rows.LIMIT
+    head = rows if limit is None else report_rows.first_rows(rows, limit, wanted.sort)
     with Output() as out:
-        if not write_plain(out, head, chosen or known, wanted):
+        if not report_rows.write_plain(out, head, chosen or known, wanted):
             out.facts(
                 [
                     ("traces", f"{len(answer.traces):,}"),
@@ -165,7 +156,9 @@ def _write(
             )
             if len(head):
                 out.line()
-                write_rows(out, head, chosen or _shown(declared, rows, wanted.table), wanted.raw_units, WIDER)
+                report_rows.write_rows(
+                    out, head, chosen or _shown(declared, rows, wanted.table), wanted.raw_units, report_rows.WIDER
+                )
             if len(head) < len(rows):
                 of = "" if wanted.table is None else f" of {wanted.table}"
                 out.line(f"{len(head):,} of {counted(len(rows), 'row')}{of} (-n shows more)")
@@ -212,7 +205,7 @@ def _say_notes(declared: AnyReport, answer: FleetAnswer, quiet: bool) -> None:
     if not quiet:
         some = len({note["trace"] for note in missing})
         who = f" in {some:,} of {counted(len(answer.traces), 'trace')}"
-        say_not_recorded(declared.name, {note["message"]: note["record"] for note in missing}, who)
+        report_rows.say_not_recorded(declared.name, {note["message"]: note["record"] for note in missing}, who)
     kinds: dict[str, list[dict[str, object]]] = {}
     for note in notes:
         if note["id"] != NOT_RECORDED and (note["severity"] != "info" or not quiet):

@@ -14,18 +14,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
+from clrevents.diagnostics import messages
 from clrevents.diagnostics.faults import DiagnosticsError, broken_off, nonsense, refused, unanswered
 from clrevents.diagnostics.ipc_values import Malformed, Reader, TextType, read_record
-from clrevents.diagnostics.messages import (
-    ERROR,
-    HEADER_BYTES,
-    MAGIC,
-    OK,
-    Command,
-    Environment,
-    EnvironmentFollows,
-    ResultCode,
-)
 from clrevents.diagnostics.transports import Connection, Endpoint
 
 A = TypeVar("A")
@@ -34,21 +25,21 @@ Reading: TypeAlias = Generator[int, bytes, A]
 MOST_ENVIRONMENT_BYTES = 16 << 20
 
 
-def answer_to(command: Command[A]) -> Reading[A]:
+def answer_to(command: messages.Command[A]) -> Reading[A]:
     """Reads the answer to a command. Raises DiagnosticsError for a refusal, or for anything but an answer."""
     try:
-        header = Reader((yield HEADER_BYTES))
-        if (magic := header.take(len(MAGIC))) != MAGIC:
+        header = Reader((yield messages.HEADER_BYTES))
+        if (magic := header.take(len(messages.MAGIC))) != messages.MAGIC:
             raise Malformed(f"it begins with {magic!r}")
         size = int.from_bytes(header.take(2), "little")
         code = (header.take(1)[0], header.take(1)[0])
-        if size < HEADER_BYTES:
-            raise Malformed(f"it claims to have {size} bytes, but its header alone has {HEADER_BYTES}")
-        payload = Reader((yield size - HEADER_BYTES) if size > HEADER_BYTES else b"")
-        if code == ERROR:
-            refusal = read_record(ResultCode, payload)
+        if size < messages.HEADER_BYTES:
+            raise Malformed(f"it claims to have {size} bytes, but its header alone has {messages.HEADER_BYTES}")
+        payload = Reader((yield size - messages.HEADER_BYTES) if size > messages.HEADER_BYTES else b"")
+        if code == messages.ERROR:
+            refusal = read_record(messages.ResultCode, payload)
             raise refused(command.what, command.since, command.advice, refusal.hresult, _message(payload))
-        if code != OK:
+        if code != messages.OK:
             raise Malformed(f"its code is {code[0]:#x}, {code[1]:#x}")
         answer: A = read_record(command.answer, payload)
         return answer
@@ -56,13 +47,13 @@ def answer_to(command: Command[A]) -> Reading[A]:
         raise nonsense(command.what, error) from None
 
 
-def environment_after(follows: EnvironmentFollows) -> Reading[Environment]:
+def environment_after(follows: messages.EnvironmentFollows) -> Reading[messages.Environment]:
     """Reads what follows the answer to a request for the environment."""
     what = "its environment"
     if follows.size > MOST_ENVIRONMENT_BYTES:
         raise nonsense(what, f"it claims to have {counted(follows.size, 'byte')}")
     try:
-        return read_record(Environment, Reader((yield follows.size)))
+        return read_record(messages.Environment, Reader((yield follows.size)))
     except Malformed as error:
         raise nonsense(what, error) from None
 
@@ -127,7 +118,7 @@ Steps: TypeAlias = Generator[Step, Any, A]
 SOME: Final = 1 << 16
 
 
-def open_request(endpoint: Endpoint, command: Command[Any]) -> Steps[Connection]:
+def open_request(endpoint: Endpoint, command: messages.Command[Any]) -> Steps[Connection]:
     """A new connection with the request on it."""
     # What cannot be sent is refused before anything is opened.
     data = command.to_bytes()
@@ -152,7 +143,7 @@ def take_in(connection: Connection, reading: Reading[A]) -> Steps[A]:
             return value
 
 
-def request(endpoint: Endpoint, command: Command[A]) -> Steps[A]:
+def request(endpoint: Endpoint, command: messages.Command[A]) -> Steps[A]:
     """The answer to one request."""
     connection = yield from open_request(endpoint, command)
     try:

@@ -12,25 +12,7 @@ from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
 import attrs
 
 from clrevents._util.value_classes import frozen
-from clrevents.diagnostics.ipc_values import (
-    I32,
-    MOST_BYTES,
-    U16,
-    U32,
-    U64,
-    ArrayOf,
-    Flag,
-    Guid,
-    Malformed,
-    Number,
-    OptionalText,
-    Reader,
-    RecordOf,
-    Text,
-    TextType,
-    read_record,
-    write_record,
-)
+from clrevents.diagnostics import ipc_values as ipc
 from clrevents.diagnostics.providers import Provider
 
 
@@ -43,50 +25,50 @@ class Done:
 class ResultCode:
     """How it went: 0, or an error code of the runtime, which is also all that a refusal has in any case."""
 
-    hresult: I32
+    hresult: ipc.I32
 
 
 @frozen
 class SessionId:
     """The number of a session."""
 
-    session: U64
+    session: ipc.U64
 
 
 @frozen
 class ProcessInfo:
     """What a process says about itself."""
 
-    pid: U64
+    pid: ipc.U64
     """In its own namespace: that of its container, if it is in one."""
-    cookie: Guid
+    cookie: ipc.Guid
     """The same in every answer of one runtime."""
-    command_line: OptionalText
-    os: OptionalText
-    architecture: OptionalText
+    command_line: ipc.OptionalText
+    os: ipc.OptionalText
+    architecture: ipc.OptionalText
 
 
 @frozen
 class ProcessInfo2(ProcessInfo):
     """The same from .NET 6 on."""
 
-    entry_assembly: OptionalText
-    runtime_version: OptionalText
+    entry_assembly: ipc.OptionalText
+    runtime_version: ipc.OptionalText
 
 
 @frozen
 class ProcessInfo3:
     """The same from .NET 8 on."""
 
-    version: U32
-    pid: U64
-    cookie: Guid
-    command_line: OptionalText
-    os: OptionalText
-    architecture: OptionalText
-    entry_assembly: OptionalText
-    runtime_version: OptionalText
-    rid: OptionalText
+    version: ipc.U32
+    pid: ipc.U64
+    cookie: ipc.Guid
+    command_line: ipc.OptionalText
+    os: ipc.OptionalText
+    architecture: ipc.OptionalText
+    entry_assembly: ipc.OptionalText
+    runtime_version: ipc.OptionalText
+    rid: ipc.OptionalText
     """What the runtime was built for, such as `linux-x64`."""
 
 
@@ -94,15 +76,15 @@ class ProcessInfo3:
 class EnvironmentFollows:
     """So many bytes follow, which are an `Environment`."""
 
-    size: U32
-    reserved: U16
+    size: ipc.U32
+    reserved: ipc.U16
 
 
 @frozen
 class Environment:
     """Texts `NAME=VALUE`."""
 
-    variables: Annotated[tuple[str | None, ...], ArrayOf(TextType())]
+    variables: Annotated[tuple[str | None, ...], ipc.ArrayOf(ipc.TextType())]
 
 
 A = TypeVar("A")
@@ -122,9 +104,9 @@ MOST_BUFFER_MB: Final = 1 << 20
 def message(code: tuple[int, int], payload: bytes) -> bytes:
     """A message with its header. Raises ValueError if it is too long for one."""
     size = HEADER_BYTES + len(payload)
-    if size > MOST_BYTES:
+    if size > ipc.MOST_BYTES:
         raise ValueError(
-            f"a request can have at most {MOST_BYTES:,} bytes, and this one would have {size:,}; ask for less"
+            f"a request can have at most {ipc.MOST_BYTES:,} bytes, and this one would have {size:,}; ask for less"
         )
     return MAGIC + size.to_bytes(2, "little") + bytes((*code, 0, 0)) + payload
 
@@ -157,7 +139,7 @@ class Command(Generic[A]):
 
     def to_bytes(self) -> bytes:
         """The whole message. Raises ValueError for anything that cannot be sent."""
-        return message(self.code, write_record(self))
+        return message(self.code, ipc.write_record(self))
 
 
 def _megabytes(_: Any, __: Any, value: int) -> None:
@@ -185,7 +167,7 @@ def _path(_: Any, __: Any, path: str) -> None:
         raise ValueError("the path is empty")
 
 
-_Providers = Annotated[tuple[Provider, ...], ArrayOf(RecordOf(Provider))]
+_Providers = Annotated[tuple[Provider, ...], ipc.ArrayOf(ipc.RecordOf(Provider))]
 
 
 @frozen(kw_only=True)
@@ -194,8 +176,8 @@ class CollectTracing(
 ):
     """Starts a session: the stream follows the answer on the same connection. Its providers come last."""
 
-    buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
-    format: U32 = attrs.field(default=NETTRACE, validator=_format)
+    buffer_mb: ipc.U32 = attrs.field(default=256, validator=_megabytes)
+    format: ipc.U32 = attrs.field(default=NETTRACE, validator=_format)
     providers: _Providers = attrs.field(validator=_some)
 
 
@@ -203,7 +185,7 @@ class CollectTracing(
 class CollectTracing2(CollectTracing, code=(2, 3), since=".NET Core 3.1"):
     """Also says whether methods and modules are listed at the end."""
 
-    rundown: Flag = True
+    rundown: ipc.Flag = True
     providers: _Providers = attrs.field(validator=_some)
 
 
@@ -211,7 +193,7 @@ class CollectTracing2(CollectTracing, code=(2, 3), since=".NET Core 3.1"):
 class CollectTracing3(CollectTracing2, what="a recording without stacks", code=(2, 4), since=".NET 8"):
     """Also says whether events have stacks."""
 
-    stacks: Flag = True
+    stacks: ipc.Flag = True
     providers: _Providers = attrs.field(validator=_some)
 
 
@@ -219,8 +201,8 @@ class CollectTracing3(CollectTracing2, what="a recording without stacks", code=(
 class CollectTracing4(CollectTracing, what="a recording with a rundown of its own", code=(2, 5), since=".NET 9"):
     """Also says what is listed at the end."""
 
-    rundown_keywords: U64 = DEFAULT_RUNDOWN
-    stacks: Flag = True
+    rundown_keywords: ipc.U64 = DEFAULT_RUNDOWN
+    stacks: ipc.Flag = True
     providers: _Providers = attrs.field(validator=_some)
 
 
@@ -228,23 +210,23 @@ class CollectTracing4(CollectTracing, what="a recording with a rundown of its ow
 class FilteredProvider(Provider):
     """A provider of whose events some are not recorded, by id."""
 
-    only: Flag = attrs.field(default=False, kw_only=True)
+    only: ipc.Flag = attrs.field(default=False, kw_only=True)
     """Whether only these are recorded; otherwise all but these."""
-    ids: Annotated[tuple[int, ...], ArrayOf(Number("I"))] = attrs.field(default=(), kw_only=True)
+    ids: Annotated[tuple[int, ...], ipc.ArrayOf(ipc.Number("I"))] = attrs.field(default=(), kw_only=True)
 
 
-_FilteredProviders = Annotated[tuple[FilteredProvider, ...], ArrayOf(RecordOf(FilteredProvider))]
+_FilteredProviders = Annotated[tuple[FilteredProvider, ...], ipc.ArrayOf(ipc.RecordOf(FilteredProvider))]
 
 
 @frozen(kw_only=True)
 class CollectTracing5(CollectTracing, what="a recording of some events only", code=(2, 6), since=".NET 10"):
     """Also says which events of a provider are recorded."""
 
-    session_kind: U32 = attrs.field(default=STREAMED, validator=attrs.validators.in_((STREAMED,)))
-    buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
-    format: U32 = attrs.field(default=NETTRACE, validator=_format)
-    rundown_keywords: U64 = DEFAULT_RUNDOWN
-    stacks: Flag = True
+    session_kind: ipc.U32 = attrs.field(default=STREAMED, validator=attrs.validators.in_((STREAMED,)))
+    buffer_mb: ipc.U32 = attrs.field(default=256, validator=_megabytes)
+    format: ipc.U32 = attrs.field(default=NETTRACE, validator=_format)
+    rundown_keywords: ipc.U64 = DEFAULT_RUNDOWN
+    stacks: ipc.Flag = True
     providers: _FilteredProviders = attrs.field(validator=_some)
 
 
@@ -252,7 +234,7 @@ class CollectTracing5(CollectTracing, what="a recording of some events only", co
 class CollectTracing6(CollectTracing5, what="a recording that waits for its reader", code=(2, 7), since=".NET 11"):
     """Also says what happens when the buffer is full."""
 
-    blocks: U32 = attrs.field(default=0, validator=attrs.validators.in_((0, 1)))
+    blocks: ipc.U32 = attrs.field(default=0, validator=attrs.validators.in_((0, 1)))
     """1: threads wait for room; 0: events are dropped."""
 
 
@@ -262,7 +244,7 @@ class StopTracing(
 ):
     """Ends a session: what is left, and the rundown, come on its own connection before this is answered."""
 
-    session: U64
+    session: ipc.U64
 
 
 DUMP_KINDS: Final = {"mini": 1, "heap": 2, "triage": 3, "full": 4}
@@ -279,9 +261,9 @@ class GenerateCoreDump(
 ):
     """Has the process itself write a dump to a path as it sees it; answered once it is written."""
 
-    path: Text = attrs.field(validator=_path)
-    kind: U32 = attrs.field(default=DUMP_KINDS["heap"], validator=_dump_kind)
-    diagnostics: U32 = attrs.field(default=0, validator=attrs.validators.in_((0, 1)))
+    path: ipc.Text = attrs.field(validator=_path)
+    kind: ipc.U32 = attrs.field(default=DUMP_KINDS["heap"], validator=_dump_kind)
+    diagnostics: ipc.U32 = attrs.field(default=0, validator=attrs.validators.in_((0, 1)))
 
 
 @frozen
@@ -326,8 +308,8 @@ class SetEnvironmentVariable(
 ):
     """Sets one for native readers; managed code that has already read its environment does not see it."""
 
-    name: Text = attrs.field(validator=_variable)
-    value: OptionalText
+    name: ipc.Text = attrs.field(validator=_variable)
+    value: ipc.OptionalText
 
 
 PERF_MAPS: Final = {"all": 1, "jitdump": 2, "perfmap": 3}
@@ -342,7 +324,7 @@ def _perf_map(_: Any, __: Any, value: int) -> None:
 class EnablePerfMap(Command[Done], what="a perf map", code=(4, 5), since=".NET 8", answer=Done):
     """Writes the names of compiled methods to /tmp/perf-PID.map, for `perf` and similar tools, from now on."""
 
-    kind: U32 = attrs.field(default=PERF_MAPS["perfmap"], validator=_perf_map)
+    kind: ipc.U32 = attrs.field(default=PERF_MAPS["perfmap"], validator=_perf_map)
 
 
 @frozen
@@ -367,14 +349,14 @@ ADVERTISEMENT_BYTES: Final = 34
 class Advertisement:
     """What a runtime says first when it connects: which one it is."""
 
-    cookie: Guid
-    pid: U64
-    reserved: U16
+    cookie: ipc.Guid
+    pid: ipc.U64
+    reserved: ipc.U16
 
     @classmethod
     def of(cls, data: bytes) -> Advertisement:
         """From the bytes of one. Raises Malformed."""
-        reader = Reader(data)
+        reader = ipc.Reader(data)
         if reader.take(len(ADVERTISED)) != ADVERTISED:
-            raise Malformed(f"it begins with {data[:8]!r}")
-        return read_record(cls, reader)
+            raise ipc.Malformed(f"it begins with {data[:8]!r}")
+        return ipc.read_record(cls, reader)

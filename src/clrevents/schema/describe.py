@@ -12,23 +12,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from clrevents.schema import types as vocabulary
+from clrevents.schema import wire as wires
 from clrevents.schema.dynamic import is_plain, make_class
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.registry import DEFAULT, EventInfo, Registry
 from clrevents.schema.types import read_annotation
-from clrevents.schema.wire import (
-    BytesType,
-    CountedType,
-    EnumType,
-    FixedArrayType,
-    LocatedType,
-    PrefixedType,
-    StructType,
-    WireType,
-)
 
 _TYPE: Final = re.compile(r"\s*(\w+)\s*(?:\[\s*(.*?)\s*\])?\s*")
-_SIMPLE: Final[Mapping[str, WireType]] = {
+_SIMPLE: Final[Mapping[str, wires.WireType]] = {
     name: read_annotation(getattr(vocabulary, name), name)[0]
     for name in (
         *("Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64", "Float", "Double"),
@@ -147,19 +138,19 @@ def _info(described: Mapping[str, Any]) -> EventInfo:
     return info
 
 
-def _wire(text: str, where: str) -> WireType:
+def _wire(text: str, where: str) -> wires.WireType:
     match = _TYPE.fullmatch(text)
     if match is None:
         raise ValueError(f"{where}: {text!r} is not a type")
     name, count = match[1], match[2]
     if name == "Bytes" and count:
-        return BytesType(count)
+        return wires.BytesType(count)
     element = _SIMPLE.get(name)
     if element is None:
         raise ValueError(f"{where}: {name!r} is not a type of clrevents.types")
     if count is None:
         return element
-    return CountedType(element, count) if count else PrefixedType(element)
+    return wires.CountedType(element, count) if count else wires.PrefixedType(element)
 
 
 def _field_lines(layout: Layout, groups: dict[str, Layout]) -> Iterator[str]:
@@ -169,23 +160,23 @@ def _field_lines(layout: Layout, groups: dict[str, Layout]) -> Iterator[str]:
         yield f"    {name}: {_annotation(field.type, field.name, groups)}{comment}"
 
 
-def _annotation(wire: WireType, name: str, groups: dict[str, Layout]) -> str:
+def _annotation(wire: wires.WireType, name: str, groups: dict[str, Layout]) -> str:
     match wire:
-        case CountedType():
+        case wires.CountedType():
             return f"Annotated[Counted[{_annotation(wire.element, name, groups)}], by({wire.count!r})]"
-        case BytesType():
+        case wires.BytesType():
             return f"Annotated[Bytes, by({wire.count!r})]"
-        case PrefixedType() if wire.text == "utf-8":
+        case wires.PrefixedType() if wire.text == "utf-8":
             return "CountedUtf8"
-        case PrefixedType():
+        case wires.PrefixedType():
             return f"Prefixed[{_annotation(wire.element, name, groups)}]"
-        case StructType():
+        case wires.StructType():
             group = _identifier(name, "Group")
             groups[group] = wire.layout
             return group
-        case EnumType():
+        case wires.EnumType():
             return _annotation(wire.base, name, groups)
-        case FixedArrayType() | LocatedType():
+        case wires.FixedArrayType() | wires.LocatedType():
             return f"object  # {wire.name}: not available in class bodies"
         case _:
             # A self-described one-byte boolean has the name of the four-byte one.

@@ -19,51 +19,38 @@ import attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, safe
+from clrevents.schema import wire as wires
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.event import record_text
 from clrevents.schema.layout import Field, Layout
-from clrevents.schema.wire import (
-    ArrayType,
-    DecimalType,
-    FixedArrayType,
-    GuidType,
-    LocatedType,
-    PrefixedType,
-    Scalar,
-    StructType,
-    Text,
-    Utf16Z,
-    VarIntType,
-    WireType,
-)
 
 _RESERVED: Final = frozenset({"self", "cls"})
-_TYPES: Final[dict[int, WireType]] = {
-    TypeCode.BOOLEAN: Scalar("Boolean", 4, "I", "bool"),
-    TypeCode.CHAR: Scalar("Char", 2, "H", "char"),
-    TypeCode.INT8: Scalar("Int8", 1, "b"),
-    TypeCode.UINT8: Scalar("UInt8", 1, "B"),
-    TypeCode.INT16: Scalar("Int16", 2, "h"),
-    TypeCode.UINT16: Scalar("UInt16", 2, "H"),
-    TypeCode.INT32: Scalar("Int32", 4, "i"),
-    TypeCode.UINT32: Scalar("UInt32", 4, "I"),
-    TypeCode.INT64: Scalar("Int64", 8, "q"),
-    TypeCode.UINT64: Scalar("UInt64", 8, "Q"),
-    TypeCode.FLOAT: Scalar("Float", 4, "f", "float"),
-    TypeCode.DOUBLE: Scalar("Double", 8, "d", "float"),
-    TypeCode.DECIMAL: DecimalType(),
-    TypeCode.FILETIME: Scalar("FileTime", 8, "Q", "filetime"),
-    TypeCode.GUID: GuidType(),
-    TypeCode.STRING: Utf16Z(),
-    TypeCode.VARINT: VarIntType(True),
-    TypeCode.VARUINT: VarIntType(False),
-    TypeCode.UTF8: Scalar("UTF8", 1, "B", "char"),
-    TypeCode.BOOLEAN8: Scalar("Boolean8", 1, "B", "bool"),
+_TYPES: Final[dict[int, wires.WireType]] = {
+    TypeCode.BOOLEAN: wires.Scalar("Boolean", 4, "I", "bool"),
+    TypeCode.CHAR: wires.Scalar("Char", 2, "H", "char"),
+    TypeCode.INT8: wires.Scalar("Int8", 1, "b"),
+    TypeCode.UINT8: wires.Scalar("UInt8", 1, "B"),
+    TypeCode.INT16: wires.Scalar("Int16", 2, "h"),
+    TypeCode.UINT16: wires.Scalar("UInt16", 2, "H"),
+    TypeCode.INT32: wires.Scalar("Int32", 4, "i"),
+    TypeCode.UINT32: wires.Scalar("UInt32", 4, "I"),
+    TypeCode.INT64: wires.Scalar("Int64", 8, "q"),
+    TypeCode.UINT64: wires.Scalar("UInt64", 8, "Q"),
+    TypeCode.FLOAT: wires.Scalar("Float", 4, "f", "float"),
+    TypeCode.DOUBLE: wires.Scalar("Double", 8, "d", "float"),
+    TypeCode.DECIMAL: wires.DecimalType(),
+    TypeCode.FILETIME: wires.Scalar("FileTime", 8, "Q", "filetime"),
+    TypeCode.GUID: wires.GuidType(),
+    TypeCode.STRING: wires.Utf16Z(),
+    TypeCode.VARINT: wires.VarIntType(True),
+    TypeCode.VARUINT: wires.VarIntType(False),
+    TypeCode.UTF8: wires.Scalar("UTF8", 1, "B", "char"),
+    TypeCode.BOOLEAN8: wires.Scalar("Boolean8", 1, "B", "bool"),
 }
-_TEXTS: Final[dict[int, Text]] = {TypeCode.CHAR: "utf-16", TypeCode.UTF8: "utf-8"}
-_BOOLEAN8: Final = Scalar("Boolean", 1, "B", "bool")
-_DOUBLE: Final = Scalar("Double", 8, "d", "float")
-_COUNTED_UTF8: Final = PrefixedType(Scalar("UTF8", 1, "B", "char"), "utf-8")
+_TEXTS: Final[dict[int, wires.Text]] = {TypeCode.CHAR: "utf-16", TypeCode.UTF8: "utf-8"}
+_BOOLEAN8: Final = wires.Scalar("Boolean", 1, "B", "bool")
+_DOUBLE: Final = wires.Scalar("Double", 8, "d", "float")
+_COUNTED_UTF8: Final = wires.PrefixedType(wires.Scalar("UTF8", 1, "B", "char"), "utf-8")
 
 
 @frozen
@@ -124,10 +111,10 @@ def _outline(layout: Layout) -> tuple[Any, ...]:
     return tuple((field.name, _outlined(field.type)) for field in layout.fields)
 
 
-def _outlined(wire: WireType) -> Any:
-    if isinstance(wire, StructType):
+def _outlined(wire: wires.WireType) -> Any:
+    if isinstance(wire, wires.StructType):
         return _outline(wire.layout)
-    if isinstance(wire, ArrayType):
+    if isinstance(wire, wires.ArrayType):
         return type(wire), _outlined(wire.element)
     return wire
 
@@ -199,13 +186,13 @@ class ClassCache:
             tuple(Field(name, self._type(f, variant, top=True)) for name, f in zip(names, fields, strict=True))
         )
 
-    def _type(self, field: FieldDescription, variant: Variant, top: bool = False) -> WireType:
+    def _type(self, field: FieldDescription, variant: Variant, top: bool = False) -> wires.WireType:
         code = field.code
         if code == TypeCode.OBJECT:
             record = self.get("Object", self._layout(field.members, variant))
             if record is None:
                 raise _TooMany
-            return StructType(record)
+            return wires.StructType(record)
         if code in ARRAYS:
             if field.element is None:
                 raise Undescribable(f"field {field.name!r} is an array without an element type")
@@ -215,10 +202,10 @@ class ClassCache:
                 # Any number of them would fit in zero bytes.
                 raise Undescribable(f"field {field.name!r} is an array of zero-size values")
             if code == TypeCode.ARRAY:
-                return PrefixedType(element, text)
+                return wires.PrefixedType(element, text)
             if code == TypeCode.FIXED_ARRAY:
-                return FixedArrayType(element, field.count, text)
-            return LocatedType(element, code == TypeCode.RELLOC, text)
+                return wires.FixedArrayType(element, field.count, text)
+            return wires.LocatedType(element, code == TypeCode.RELLOC, text)
         if code == TypeCode.BOOLEAN and variant.small_booleans:
             return _BOOLEAN8
         if code == TypeCode.DECIMAL and variant.decimals_as_doubles:
@@ -285,7 +272,7 @@ def drift(declared: Layout, described: Iterable[Field]) -> str:
     return ""
 
 
-def _shape(wire: WireType) -> object:
+def _shape(wire: wires.WireType) -> object:
     """What must be equal for the bytes to have the same meaning."""
     number = wire.bound(8).number
     if number is not None:
@@ -319,7 +306,7 @@ def _small(layout: Layout) -> bool:
     fields = layout.fields
     if len(fields) > _KEPT_FIELDS or sum(len(field.name) for field in fields) > _KEPT_CHARACTERS:
         return False
-    return not any(isinstance(field.type.innermost, StructType) for field in fields)
+    return not any(isinstance(field.type.innermost, wires.StructType) for field in fields)
 
 
 _kept_class: Final = lru_cache(_KEPT_CLASSES)(make_class)

@@ -40,19 +40,9 @@ from clrevents.schema.naming_events import NAMING_EVENTS
 from clrevents.schema.registry import ASYNC, Registry
 from clrevents.schema.source_message import SOURCE_MESSAGE, source_error, text_of
 from clrevents.sources import Source, file_mark
+from clrevents.table import read as reading
 from clrevents.table.event_schema import TableField, header_fields, shown_fields
-from clrevents.table.read import (
-    AddressStacks,
-    TableChunk,
-    Wanted,
-    event_fields,
-    facts,
-    header_names,
-    header_table,
-    read_table,
-    stream_table,
-    table_chunks,
-)
+from clrevents.table.read import table_chunks
 from clrevents.table.table import Table
 from clrevents.trace.scan import FoundProblems, HeaderScan, scan_headers
 
@@ -417,23 +407,23 @@ class Passes:
                     self._note_end(columns.tracing, columns.stream)
 
     def table(
-        self, selector: Selector, wanted: Wanted, filters: Filters, order: Order, stacks: bool = False
-    ) -> tuple[Table, AddressStacks]:
+        self, selector: Selector, wanted: reading.Wanted, filters: Filters, order: Order, stacks: bool = False
+    ) -> tuple[Table, reading.AddressStacks]:
         """All events of one kind, and the stacks that its `stack_id` names (none unless requested)."""
         selection = self.selection((selector,), filters)
         # Raise at once if the registry alone shows that a name means several events.
         selection.one_event()
         if self.none_of(selection):
-            return next(self.tables(selector, wanted, filters, order), Table((), (), {})), AddressStacks.of(())
+            return next(self.tables(selector, wanted, filters, order), Table((), (), {})), reading.AddressStacks.of(())
         columns = self.columns(selection, order, wanted.headers, wanted.fields, stacks=stacks)
         chunks = list(self.chunks(columns))
-        table = read_table(columns, chunks, self.registry, wanted)
-        return table, AddressStacks.of([chunk.stacks for chunk in chunks])
+        table = reading.read_table(columns, chunks, self.registry, wanted)
+        return table, reading.AddressStacks.of([chunk.stacks for chunk in chunks])
 
     def tables(
         self,
         selector: Selector,
-        wanted: Wanted,
+        wanted: reading.Wanted,
         filters: Filters | None = None,
         order: Order = "time",
         rows: int = _ROWS,
@@ -445,7 +435,7 @@ class Passes:
             return
         fields = wanted.choose(self.fields(event), event[1])
         columns = self.columns(selection, order, wanted.headers, wanted.fields, rows=rows)
-        yield from stream_table(self.chunks(columns), fields, wanted, self.facts_of(event))
+        yield from reading.stream_table(self.chunks(columns), fields, wanted, self.facts_of(event))
 
     def table_chunks(
         self,
@@ -460,15 +450,15 @@ class Passes:
         only: Callable[[EventName], bool] | None = None,
         known: bool = False,
         observers: Sequence[Observer] = (),
-    ) -> Iterator[TableChunk]:
+    ) -> Iterator[reading.TableChunk]:
         """Everything of the selected events in one pass and in bounded memory.
 
         Per chunk, their tables as in `Trace.tables`, their headers as in `Trace.headers`, and their stacks (which cost
         a look at every stack block; without `stacks` there are none). `only` says which tables are wanted; the chunks
         are the same without the others. `known` is that of `Wanted`; `observers` see all events.
         """
-        wanted = Wanted((*DEFAULT_HEADERS,) if columns is None else tuple(columns), enum_names, known=known)
-        header_names(wanted.columns)
+        wanted = reading.Wanted((*DEFAULT_HEADERS,) if columns is None else tuple(columns), enum_names, known=known)
+        reading.header_names(wanted.columns)
         by_event: dict[EventName, tuple[TableField, ...]] = {}
 
         def fields(event: EventName) -> tuple[TableField, ...]:
@@ -494,20 +484,20 @@ class Passes:
         fields = shown_fields((*header_fields(columns), *self.fields(event)), enum_names)
         return Table(fields, (), self.facts_of(event))
 
-    def stacks(self) -> AddressStacks:
+    def stacks(self) -> reading.AddressStacks:
         """The call stacks of all events; for a damaged trace, those before the damage."""
         columns = self.columns(self.selection(()), headers=(), payloads=False, stacks=True)
         parts = []
         with self.before_damage():
             for chunk in self.chunks(columns):
                 parts.append(chunk.stacks)
-        return AddressStacks.of(parts)
+        return reading.AddressStacks.of(parts)
 
     def stacks_and_headers(self, columns: tuple[str, ...], filters: FilterOptions) -> tuple[StackArrays, Table]:
         """The call stacks of the selected events, and their header columns in order of time, in one pass."""
         selection = self.selection((), Filters.of(filters))
         chunks = list(self.chunks(self.columns(selection, "time", columns, payloads=False, stacks=True)))
-        return join([chunk.stacks for chunk in chunks]), header_table(chunks, columns)
+        return join([chunk.stacks for chunk in chunks]), reading.header_table(chunks, columns)
 
     @contextmanager
     def before_damage(self) -> Iterator[None]:
@@ -524,13 +514,13 @@ class Passes:
         if columns is None:
             decoder = PayloadDecoder(self.info.pointer_size, self.limits)
             kinds = self.scan(raising=False).kinds_of.get(event, ())
-            columns = self._fields[event, known] = event_fields(self.registry, event, kinds, decoder, known)
+            columns = self._fields[event, known] = reading.event_fields(self.registry, event, kinds, decoder, known)
         return columns
 
     def facts_of(self, event: EventName) -> dict[str, str]:
         """The metadata of an event's tables."""
         scan = self.scan(raising=False)
-        return facts(event, self.registry, scan.kinds_of.get(event, ()), scan.lost, scan.problems.total)
+        return reading.facts(event, self.registry, scan.kinds_of.get(event, ()), scan.lost, scan.problems.total)
 
     # The source, and the problems found.
 

@@ -12,21 +12,7 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, St
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, Note, count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.shared.blocking.known_waits import (
-    HIDDEN,
-    IDLE,
-    WAIT_HEADERS,
-    WAIT_SELECTORS,
-    BlockedThread,
-    BlockingMethod,
-    FoundWaits,
-    KnownWait,
-    Wait,
-    WaitFeed,
-    WaitKind,
-    WaitsFacts,
-    WaitTables,
-)
+from clrevents.analysis.shared.blocking import known_waits
 from clrevents.analysis.shared.events.event_spans import ends_recorded, still_waiting
 from clrevents.analysis.shared.events.gc_suspensions import STOP_EVENTS, stops_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH
@@ -92,7 +78,7 @@ _METRICS: Final = (
     name="waits",
     summary="waited_total task_total idle_total unfinished sync_over_async sampling_period_ns",
 )
-class WaitsReport(Answer[WaitsFacts]):
+class WaitsReport(Answer[known_waits.WaitsFacts]):
     """What threads waited for, how long, which methods blocked them, and which of those blocked on tasks.
 
     The start and end of a wait are recorded for lock contentions, for waits for handles and monitors (.NET 9 and
@@ -120,22 +106,22 @@ class WaitsReport(Answer[WaitsFacts]):
     any events were.
     """
 
-    methods: ReportTable[BlockingMethod] = table("Each blocking method, for each kind, longest wait first.")
-    kinds: ReportTable[WaitKind] = table("All waits of each kind.")
-    threads: ReportTable[BlockedThread] = table("Each thread that waited, leaving out idle time.")
-    waits: ReportTable[Wait] = table("Each wait, in order of time.", bulk=True)
+    methods: ReportTable[known_waits.BlockingMethod] = table("Each blocking method, for each kind, longest wait first.")
+    kinds: ReportTable[known_waits.WaitKind] = table("All waits of each kind.")
+    threads: ReportTable[known_waits.BlockedThread] = table("Each thread that waited, leaving out idle time.")
+    waits: ReportTable[known_waits.Wait] = table("Each wait, in order of time.", bulk=True)
 
 
 class WaitsCollector(Collector[WaitsReport]):
     """Keeps a few columns of each wait, and runs of equal samples."""
 
-    selectors = tuple(dict.fromkeys((*WAIT_SELECTORS, SWITCH, *STOP_EVENTS)))
-    headers = WAIT_HEADERS
+    selectors = tuple(dict.fromkeys((*known_waits.WAIT_SELECTORS, SWITCH, *STOP_EVENTS)))
+    headers = known_waits.WAIT_HEADERS
     stacks = True
 
     def __init__(self, asked: StackParameters) -> None:
         self._asked = asked
-        self._feed = WaitFeed()
+        self._feed = known_waits.WaitFeed()
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
@@ -144,11 +130,11 @@ class WaitsCollector(Collector[WaitsReport]):
     def finish(self, context: Context) -> WaitsReport:
         """Give the answer."""
         waits = self._feed.finish(context, self._asked.raw, self._asked.my_code)
-        tables = WaitTables(context, waits.waits)
+        tables = known_waits.WaitTables(context, waits.waits)
         culprit = tables.sync_over_async()
         return context.answer(
             WaitsReport,
-            facts=WaitsFacts(sync_over_async=culprit, sampling_period_ns=waits.period_ns or None),
+            facts=known_waits.WaitsFacts(sync_over_async=culprit, sampling_period_ns=waits.period_ns or None),
             metrics=_metrics(context, tables, waits.hidden),
             notes=_notes(context, tables, waits),
             occurred=_occurred(waits.waits),
@@ -160,7 +146,7 @@ class WaitsCollector(Collector[WaitsReport]):
         )
 
 
-def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Metric | int | None]:
+def _metrics(context: Context, tables: known_waits.WaitTables, hidden: bool) -> dict[str, Metric | int | None]:
     if _ANY in context.unknown:
         return dict.fromkeys((metric.name for metric in _METRICS), None)
     programs = tables.programs
@@ -169,20 +155,20 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
     tasks, idle = tables.of("task"), tables.of("idle")
     samples, seen = _SAMPLED not in context.unknown, tables.waited(sampled)
 
-    def evidence(waits: list[KnownWait]) -> Evidence:
+    def evidence(waits: list[known_waits.KnownWait]) -> Evidence:
         return "sample" if any(wait.evidence == "sample" for wait in waits) else "event"
 
-    def evidence_of(name: str, waits: list[KnownWait]) -> Evidence:
+    def evidence_of(name: str, waits: list[known_waits.KnownWait]) -> Evidence:
         return "sample" if name.startswith("task") and _TASKS in context.unknown else evidence(waits)
 
     vague = samples and not stops_recorded(context)
 
-    def metric(name: str, value: int, waits: list[KnownWait]) -> Metric:
+    def metric(name: str, value: int, waits: list[known_waits.KnownWait]) -> Metric:
         short = value > 0 and (hidden or (vague and evidence(waits) == "sample"))
         least = name.endswith("total") and (short or any(wait.end is None for wait in waits))
         return context.metric(name, value, evidence_of(name, waits), least=least)
 
-    def count(name: str, waits: list[KnownWait]) -> Metric:
+    def count(name: str, waits: list[known_waits.KnownWait]) -> Metric:
         recorded = [wait for wait in waits if wait.evidence == "event"]
         sampled = len(recorded) < len(waits)
         number = tables.count(recorded) if recorded or not sampled else None
@@ -218,7 +204,7 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
     }
     for name in ("waited_total", "sampled_total", "idle_total", *(["task_total"] if _TASKS in context.unknown else [])):
         if hidden and isinstance(one := metrics[name], Metric) and one.value == 0:
-            metrics[name] = context.metric(name, None, reason=HIDDEN)
+            metrics[name] = context.metric(name, None, reason=known_waits.HIDDEN)
     by_events = (wait for wait in programs if wait.evidence == "event" and wait.system_call is None)
     if not context.named and any(wait.kind in ("handle", "monitor") for wait in by_events):
         for name in ("count", "waited_total", "event_total", "unfinished"):
@@ -226,18 +212,18 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
     return metrics
 
 
-def _occurred(waits: Iterable[KnownWait]) -> set[str]:
+def _occurred(waits: Iterable[known_waits.KnownWait]) -> set[str]:
     """The metrics of whose waits the trace has some, in the window or not."""
     names: set[str] = set()
     for wait in waits:
-        if wait.kind == IDLE:
+        if wait.kind == known_waits.IDLE:
             names.add("idle_total")
         elif wait.inside is None:
             names |= {"count", "waited_total", "event_total" if wait.evidence == "event" else "sampled_total"}
     return names
 
 
-def _notes(context: Context, tables: WaitTables, waits: FoundWaits) -> list[Note]:
+def _notes(context: Context, tables: known_waits.WaitTables, waits: known_waits.FoundWaits) -> list[Note]:
     notes = []
     if waits.stopped_ns:
         text = (
@@ -264,7 +250,12 @@ def _notes(context: Context, tables: WaitTables, waits: FoundWaits) -> list[Note
         notes.append(still_waiting(len(waiting), max(wait.length or 0 for wait in waiting)))
     if waits.hidden:
         notes.append(
-            Note("hidden-waits", "info", f"{HIDDEN}: sums are lower bounds", ("waits", "waited_total", "sampled_total"))
+            Note(
+                "hidden-waits",
+                "info",
+                f"{known_waits.HIDDEN}: sums are lower bounds",
+                ("waits", "waited_total", "sampled_total"),
+            )
         )
     if any(wait.evidence == "sample" for wait in tables.programs):
         text = "waits with the evidence `sample` are as exact as the sampling period, and short ones may be missing"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from clrevents.decode.container import container
 from clrevents.decode.container.blocks import (
     Block,
     Events,
@@ -17,18 +18,6 @@ from clrevents.decode.container.blocks import (
     SequencePoint,
     Stacks,
     ThreadNumbers,
-)
-from clrevents.decode.container.container import (
-    BLOCK_HEADER,
-    COMPRESSED,
-    SmallBlocks,
-    bad_event,
-    bad_fields,
-    one,
-    read_record,
-    read_trace_header,
-    stack_count,
-    walk,
 )
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
 from clrevents.decode.container.window import Cursor, Short, Window
@@ -51,7 +40,7 @@ class NetTrace4(ObjectContainer):
     def __init__(self, limits: Limits, salvage: bool = False) -> None:
         super().__init__(ObjectTag.BEGIN_PRIVATE, _NAMES, limits, salvage)
         self._scanner = HeaderScanner()
-        self._small = SmallBlocks(self._scanner)
+        self._small = container.SmallBlocks(self._scanner)
         # Of the same length.
         self._small_types = self.signature(_EVENTS), self.signature(_STACKS)
 
@@ -61,7 +50,7 @@ class NetTrace4(ObjectContainer):
                 f"unsupported NetTrace version {version}; versions 4 to 6 (and NetPerf 1 to 3) can be read",
                 offset=window.offset,
             )
-        return Header(read_trace_header(window, "NetTrace", version))
+        return Header(container.read_trace_header(window, "NetTrace", version))
 
     def read_together(self, window: Window) -> tuple[Events, int] | None:
         if not self._seen_header or self._small.rests():
@@ -98,17 +87,19 @@ class NetTrace4(ObjectContainer):
         """Event blobs after a block header; in a metadata block their payloads are metadata records."""
         at = window.base + body.start
         room = body.end - body.start
-        size, flags, first, last = BLOCK_HEADER.unpack_from(window.data, body.start) if room >= 20 else (0, 0, 0, 0)
-        if not BLOCK_HEADER.size <= size <= room:
+        size, flags, first, last = (
+            container.BLOCK_HEADER.unpack_from(window.data, body.start) if room >= 20 else (0, 0, 0, 0)
+        )
+        if not container.BLOCK_HEADER.size <= size <= room:
             if not body.broken:
-                text = f"{one(body.name)} of {room} bytes declares a header of {size}"
+                text = f"{container.one(body.name)} of {room} bytes declares a header of {size}"
                 yield Fault(damage("bad-block", text, at, room, "its events or descriptions"))
             return
         start = body.start + size
-        if flags & COMPRESSED:
+        if flags & container.COMPRESSED:
             columns, status, stop = self._scanner.scan(window.data, start, body.end, window.base, False)
         else:
-            columns, status, stop = walk(window.data, start, body.end, window.base, False)
+            columns, status, stop = container.walk(window.data, start, body.end, window.base, False)
         broken = body.broken or status != "done"
         if body.name == _EVENTS:
             if columns:
@@ -117,7 +108,7 @@ class NetTrace4(ObjectContainer):
             spans = [span for c in columns for span in zip(c.offsets.tolist(), c.sizes.tolist(), strict=True)]
             yield from _read_metadata(window, spans, self._limits, broken)
         if status != "done" and not body.broken:
-            yield bad_event(status, window.base + stop, body.end - stop)
+            yield container.bad_event(status, window.base + stop, body.end - stop)
 
     def _stacks(self, window: Window, body: Body) -> Iterator[Block]:
         block = _stacks(window, body.start, body.end, body.broken)
@@ -150,7 +141,7 @@ def _stacks(window: Window, start: int, end: int, broken: bool) -> Stacks | None
     if end - start < 8:
         return None
     first, count = struct.unpack_from("<Ii", window.data, start)
-    possible = stack_count(count, end - start - 8, broken)
+    possible = container.stack_count(count, end - start - 8, broken)
     return None if possible is None else Stacks(first, possible, window.data, start + 8, end, window.base)
 
 
@@ -161,7 +152,7 @@ def _read_metadata(window: Window, spans: list[tuple[int, int]], limits: Limits,
         start = offset - window.base
         cursor = Cursor(window.data, start, start + size, window.base, limits.string_bytes)
         try:
-            row, wrong = read_record(cursor, limits)
+            row, wrong = container.read_record(cursor, limits)
         except Short as short:
             text = f"an event description is truncated in its {short.what}"
             yield Fault(damage("bad-metadata", text, offset, size, "the events it describes"))
@@ -172,6 +163,6 @@ def _read_metadata(window: Window, spans: list[tuple[int, int]], limits: Limits,
             break
         rows.append(row)
         if wrong:
-            yield Fault(bad_fields(row.provider, row.name or str(row.id), wrong, offset, size))
+            yield Fault(container.bad_fields(row.provider, row.name or str(row.id), wrong, offset, size))
     if rows:
         yield Metadata(tuple(rows))

@@ -13,18 +13,9 @@ import attrs
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.payload.record_decoder import Many, One, Scope, ShortValue, Step, TextCache, one_by_one
+from clrevents.schema import wire as wires
 from clrevents.schema.disclosure import BYTES, Disclosure, Form
 from clrevents.schema.layout import BoundLayout, FixedStep, VariableStep
-from clrevents.schema.wire import (
-    ArrayType,
-    BytesType,
-    FixedArrayType,
-    LocatedType,
-    PrefixedType,
-    StructType,
-    VarIntType,
-    WireType,
-)
 
 
 @frozen
@@ -105,16 +96,16 @@ def least_size(layout: BoundLayout) -> int:
     return sum(field.pad + _least(field.type, layout.pointer_size) for field in layout.fields)
 
 
-def _least(wire: WireType, pointer_size: int) -> int:
-    if isinstance(wire, StructType):
+def _least(wire: wires.WireType, pointer_size: int) -> int:
+    if isinstance(wire, wires.StructType):
         return least_size(wire.layout.bind(pointer_size))
-    if isinstance(wire, FixedArrayType) and not wire.text:
+    if isinstance(wire, wires.FixedArrayType) and not wire.text:
         return wire.count * _least(wire.element, pointer_size)
     # A text without a byte is a null one, which zeros cannot spell.
     return wire.min_size(pointer_size) or int(wire.column == "string" and wire.fixed_size is None)
 
 
-def _scattered(wire: WireType) -> bool:
+def _scattered(wire: wires.WireType) -> bool:
     """Whether its values may be anywhere in the payload."""
     return wire.located or any(map(_scattered, wire.parts))
 
@@ -164,23 +155,23 @@ class _Finding(Scope):
 
         return noted
 
-    def plain(self, wire: WireType) -> One:
+    def plain(self, wire: wires.WireType) -> One:
         return self._noted(super().plain(wire), self._plain_place(wire))
 
     def terminated(self, unit: int) -> One:
         # The zero unit is not part of a text's span.
         return self._noted(super().terminated(unit), self._place("text", unit), less=unit)
 
-    def varint(self, wire: VarIntType) -> One:
+    def varint(self, wire: wires.VarIntType) -> One:
         return self._noted(super().varint(wire), self._place("varint" if wire.signed else "varuint", 1))
 
-    def values(self, wire: ArrayType | BytesType) -> Many:
+    def values(self, wire: wires.ArrayType | wires.BytesType) -> Many:
         many = super().values(wire)
         if wire.text:
             form: Form = "bytes" if wire.text == "bytes" else "text"
-            prefixed = isinstance(wire, PrefixedType)
+            prefixed = isinstance(wire, wires.PrefixedType)
             many = self._noted(many, self._place(form, wire.unit_size, prefixed, fixed=not prefixed))
-        if not isinstance(wire, LocatedType):
+        if not isinstance(wire, wires.LocatedType):
             return many
         regions = self.found.regions
 
@@ -190,7 +181,7 @@ class _Finding(Scope):
 
         return located
 
-    def many(self, element: WireType) -> Many:
+    def many(self, element: wires.WireType) -> Many:
         """Numbers of one byte each are bytes, and characters a text."""
         size = element.fixed_size
         if element.kind == "char" and size:
@@ -213,7 +204,7 @@ class _Finding(Scope):
 
         return noted
 
-    def _plain_place(self, wire: WireType) -> TextPlace | None:
+    def _plain_place(self, wire: wires.WireType) -> TextPlace | None:
         form = _FORMS.get(wire.kind if wire.number is None else wire.number.kind)
         return self._place(form, wire.fixed_size or 0, fixed=True) if form else None
 

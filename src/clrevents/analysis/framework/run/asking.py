@@ -18,18 +18,9 @@ from clrevents.analysis.framework.model.needs import (
     stack_holes,
     trace_holes,
 )
+from clrevents.analysis.framework.run import report_reading
 from clrevents.analysis.framework.run.listing import ROOM
 from clrevents.analysis.framework.run.listing import report_names as report_names
-from clrevents.analysis.framework.run.report_reading import (
-    PROCESSES,
-    Asked,
-    HoleQueue,
-    ReadingEnd,
-    ReportReading,
-    busiest_processes,
-    kinds_of_processes,
-    patient,
-)
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.gathering.groups import Gathered, near_ns
 from clrevents.errors import TraceError
@@ -53,7 +44,9 @@ Cut: TypeAlias = Callable[[Iterator[TableChunk]], Iterable[TableChunk]]
 """Cuts chunks differently; no answer depends on how."""
 
 
-def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut = iter) -> dict[str, Answer[object]]:
+def ask(
+    trace: Trace, asked: Sequence[report_reading.Asked], options: WindowOptions, cut: Cut = iter
+) -> dict[str, Answer[object]]:
     """The answers of these reports, from one pass over the trace.
 
     A TraceError that ends the reading has the answers so far as `report`, by name.
@@ -63,7 +56,7 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
     headers: tuple[str, ...] = ()
 
     def nothing(selector: str) -> Gathered:
-        event = passes.one_event(patient(selector))
+        event = passes.one_event(report_reading.patient(selector))
         fields = passes.fields(event, known=True) if event is not None else ()
         return Gathered.empty(event, Table((*header_fields(headers), *fields)))
 
@@ -71,15 +64,15 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
 
     def one_event(selector: str) -> tuple[str, str] | None:
         if selector not in events:
-            events[selector] = passes.one_event(patient(selector))
+            events[selector] = passes.one_event(report_reading.patient(selector))
         return events[selector]
 
-    reading = ReportReading(asked, one_event, nothing, options.get("process_id"))
+    reading = report_reading.ReportReading(asked, one_event, nothing, options.get("process_id"))
     if reading.selectors and options.get("process_id") is None:
-        reading.busiest = busiest_processes(trace, reading.selectors, PROCESSES)
+        reading.busiest = report_reading.busiest_processes(trace, reading.selectors, report_reading.PROCESSES)
     headers = reading.headers(trace.info)
     reading.awaits = lambda: passes.async_stacks
-    holes = HoleQueue(trace_holes(trace))
+    holes = report_reading.HoleQueue(trace_holes(trace))
     stacks: list[Any] = []
     error: TraceError | None = None
     try:
@@ -133,12 +126,12 @@ def damaged_places(read: Any) -> int:
     return 0 if read.missing else read.problems.severities["damage"]
 
 
-def _known(trace: Trace, names: ReadingNames) -> ReadingEnd:
+def _known(trace: Trace, names: ReadingNames) -> report_reading.ReadingEnd:
     scan = passes_of(trace).scan(raising=False)
-    return ReadingEnd(
+    return report_reading.ReadingEnd(
         trace.info,
         scan.duration_ns,
-        kinds_of_processes(trace),
+        report_reading.kinds_of_processes(trace),
         trace_holes(trace),
         stack_holes(scan.stackless),
         damaged_places(scan),
@@ -177,7 +170,7 @@ def report_of(trace: Trace, report: str | type[Any], window: WindowOptions, para
 def ask_one(trace: Trace, declaration: ReportDeclaration[P, A], parameters: P, window: WindowOptions) -> A:
     """The answer of one report. A TraceError that ends the reading has the answer so far as `report`."""
     try:
-        answers = ask(trace, [Asked(declaration, parameters)], window)
+        answers = ask(trace, [report_reading.Asked(declaration, parameters)], window)
     except TraceError as error:
         if isinstance(error.report, dict):
             error.report = error.report[declaration.name]
@@ -191,6 +184,6 @@ def reports_of(trace: Trace, names: Sequence[str], window: WindowOptions) -> dic
     return ask(trace, asked_by_name(names), window)
 
 
-def asked_by_name(names: Sequence[str]) -> list[Asked]:
+def asked_by_name(names: Sequence[str]) -> list[report_reading.Asked]:
     declared = map(find_report, dict.fromkeys(names or report_names()))
-    return [Asked(one, one.parameters()) for one in declared]
+    return [report_reading.Asked(one, one.parameters()) for one in declared]

@@ -22,18 +22,8 @@ from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Note, count_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Array, Ints, nearest_rank
-from clrevents.analysis.reports.counters.counter_tables import (
-    CounterSeries,
-    CountersFacts,
-    CounterValue,
-    a_line_each,
-    in_order,
-    series_rows,
-    series_sums,
-    split,
-    value_rows,
-    within,
-)
+from clrevents.analysis.reports.counters import counter_tables
+from clrevents.analysis.reports.counters.counter_tables import in_order
 from clrevents.analysis.reports.counters.counter_values import (
     NO_INTERVAL,
     PUBLISHED,
@@ -64,7 +54,9 @@ def sparkline(values: Sequence[float | None], bars: str) -> str:
     )
 
 
-def sparklines(answer: Answer[object], rows: ReportTable[CounterSeries], width: int, bars: str) -> list[str]:
+def sparklines(
+    answer: Answer[object], rows: ReportTable[counter_tables.CounterSeries], width: int, bars: str
+) -> list[str]:
     """What the values of each of these series were over the window that was asked for, or over the trace."""
     values = answer.table("values")
     if values.left_out is not None or not len(values):
@@ -189,7 +181,7 @@ class CountersParameters:
         ),
     ),
 )
-class CountersReport(Answer[CountersFacts]):
+class CountersReport(Answer[counter_tables.CountersFacts]):
     """The values of EventCounters and of meters' instruments (System.Diagnostics.Metrics) over time, as one long table.
 
     The same counter with other tags is another series. The value of an increase (`rate`, `counter`) is what was added
@@ -203,10 +195,10 @@ class CountersReport(Answer[CountersFacts]):
     In a window, a value counts where it was published: at the end of its interval.
     """
 
-    series: ReportTable[CounterSeries] = table("Each series, with a summary of its values.")
+    series: ReportTable[counter_tables.CounterSeries] = table("Each series, with a summary of its values.")
     instruments: ReportTable[CounterInstrument] = table("Each instrument of the process, recorded or not.")
     problems: ReportTable[CounterProblem] = table("Errors and limits that the metrics source reported.")
-    values: ReportTable[CounterValue] = table("Each value, in order of time.", bulk=True)
+    values: ReportTable[counter_tables.CounterValue] = table("Each value, in order of time.", bulk=True)
 
 
 class CountersCollector(Collector[CountersReport]):
@@ -262,13 +254,13 @@ class CountersCollector(Collector[CountersReport]):
         ordered = [key for _, key in sorted(zip(renumbered.tolist(), keys, strict=True))]
         display = {int(renumbered[number]): name for number, name in self._display_names.items()}
         wanted = np.array([self._asks_for(key.provider, key.name) for key in ordered], dtype=np.bool_)
-        values = within(values, wanted[values.series] if len(ordered) else np.zeros(0, dtype=np.bool_))
-        shown = within(values, context.window.holds(values.time_ns))
+        values = counter_tables.within(values, wanted[values.series] if len(ordered) else np.zeros(0, dtype=np.bool_))
+        shown = counter_tables.within(values, context.window.holds(values.time_ns))
         problems = self._sessions.problems()
         times = np.array([problem.time_ns for problem in problems], dtype=np.int64)
         inside = [problem for problem, here in zip(problems, context.window.holds(times).tolist(), strict=True) if here]
         instruments = [one for one in self._sessions.instruments() if self._asks_for(one.provider, one.name)]
-        sums = series_sums(shown, ordered)
+        sums = counter_tables.series_sums(shown, ordered)
         counted_once = shown.rank == 0
         odd = np.concatenate([np.zeros(0, dtype=np.int64), *self._odd])
         metrics: dict[str, int | None] = {
@@ -286,22 +278,22 @@ class CountersCollector(Collector[CountersReport]):
             facts=self._facts(shown, ordered),
             metrics=metrics,
             notes=self._notes(shown, ordered, wanted, inside, metrics["odd"] or 0),
-            series=series_rows(context, sums, ordered, display, self._sessions),
+            series=counter_tables.series_rows(context, sums, ordered, display, self._sessions),
             instruments=context.table(CounterInstrument, instruments),
             problems=context.table(CounterProblem, problems),
-            values=value_rows(context, values, ordered),
+            values=counter_tables.value_rows(context, values, ordered),
         )
 
     def _asks_for(self, provider: str, name: str) -> bool:
         return fits(self._asked.providers, provider) and fits(self._asked.name, name)
 
-    def _facts(self, shown: CounterValues, keys: list[SeriesKey]) -> CountersFacts:
+    def _facts(self, shown: CounterValues, keys: list[SeriesKey]) -> counter_tables.CountersFacts:
         of_meter = np.array([key.session is not None for key in keys], dtype=np.bool_)
         meter = of_meter[shown.series] if len(keys) else np.zeros(0, dtype=np.bool_)
         known = shown.interval_ns != NO_INTERVAL
         others = self._sessions.others()
         announced = self._sessions.instruments() if self._sessions.announced else None
-        return CountersFacts(
+        return counter_tables.CountersFacts(
             instruments=None if announced is None else len(announced),
             instruments_recorded=None if announced is None else sum(each.recorded for each in announced),
             counter_interval_ns=nearest_rank(np.sort(shown.interval_ns[known & ~meter]), 50),
@@ -347,7 +339,7 @@ class CountersCollector(Collector[CountersReport]):
             text = f"metrics were refused: the process publishes them for a session of another tool ({who})"
             notes.append(Note("session-refused", "warning", text, ("series", "values")))
         used = np.unique(shown.series).tolist()
-        ambiguous = sum(split(keys[number]).ambiguous for number in used)
+        ambiguous = sum(counter_tables.split(keys[number]).ambiguous for number in used)
         if ambiguous:
             text = f"the tags of {counted(ambiguous, 'series', 'series')} can be split in more than one way"
             notes.append(Note("ambiguous-tags", "info", text, ("tag_names", "tag_values"), {"series": ambiguous}))
@@ -384,7 +376,7 @@ REPORT: Final = ReportDeclaration(
         *("unit", "quantile", "name", "tags"),
     ),
     sparklines=sparklines,
-    folded=a_line_each,
+    folded=counter_tables.a_line_each,
     listing="instruments",
     examples=(
         ("What are the values of all counters?", "clrevents counters app.nettrace"),

@@ -37,28 +37,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.gathering.groups import Array, Gathered, Ints, groups, nearest_rank, sum_known
 from clrevents.analysis.gathering.merged_stacks import is_own_name
-from clrevents.analysis.reports.gc import gc_rows
-from clrevents.analysis.reports.gc.gc_build import (
-    DYNAMIC,
-    MARKED,
-    Built,
-    generation_columns,
-    heap_columns,
-    mark_columns,
-    moment_ns,
-    share,
-    suspension_columns,
-)
-from clrevents.analysis.reports.gc.gc_collections import (
-    END,
-    GLOBAL,
-    INDUCED,
-    PER_HEAP,
-    START,
-    STATS,
-    TRIGGERED,
-    UNKNOWN,
-)
+from clrevents.analysis.reports.gc import gc_build, gc_collections, gc_rows
 from clrevents.analysis.shared.events.gc_suspensions import STEPS, SUSPENDING, Suspensions
 from clrevents.analysis.shared.samples.leaf_states import is_artefact
 
@@ -91,7 +70,7 @@ class WindowedCollections:
     suspensions: ReportTable[gc_rows.GcSuspension]
     pieces: Mapping[tuple[int, int | None, int | None], Sequence[tuple[int, int]]]
     """The pauses of each collection, by its number and times."""
-    built: Sequence[Built]
+    built: Sequence[gc_build.Built]
     """All collections, whatever the window."""
 
     def values(self, name: str) -> list[Any]:
@@ -161,7 +140,7 @@ def totals(listed: WindowedCollections) -> list[gc_rows.GcTotal]:
     for by in ("generation", "kind", "reason"):
         groups: dict[str, list[int]] = {}
         for row, value in enumerate(columns[by]):
-            word = UNKNOWN if value is None else f"gen{value}" if by == "generation" else value
+            word = gc_collections.UNKNOWN if value is None else f"gen{value}" if by == "generation" else value
             groups.setdefault(word, []).append(row)
         totals_of_kind = []
         for word, rows in groups.items():
@@ -173,7 +152,7 @@ def totals(listed: WindowedCollections) -> list[gc_rows.GcTotal]:
                     what=word,
                     count=len(counts),
                     pause_ns=sum(within) if within else None,
-                    share=share(sum(within), everything) if within else None,
+                    share=gc_build.share(sum(within), everything) if within else None,
                     pause_max_ns=max(_known(columns["pause_ns"], rows), default=None),
                     suspend_ns=sum_known(columns["suspend_ns"][row] for row in counts),
                     promoted_bytes=sum_known(columns["promoted_bytes"][row] for row in counts),
@@ -201,9 +180,9 @@ def metrics(listed: WindowedCollections, parts: ReportTable[object], committed: 
         "count": len(rows),
         "background": sum(kind[row] == "background" for row in rows),
         "full_blocking": sum(generation[row] == 2 and kind[row] not in (None, "background") for row in rows),
-        "induced": sum(reason[row] in INDUCED for row in rows),
+        "induced": sum(reason[row] in gc_collections.INDUCED for row in rows),
         "pause_total": total,
-        "paused": share(total, length) if pauses_known else None,
+        "paused": gc_build.share(total, length) if pauses_known else None,
         "pause_max": max([*pauses[-1:], *filter(None, [open_pause])], default=None),
         **{name: nearest_rank(pauses, percent) for name, percent in _PERCENTILES.items()},
         "suspend_total": listed.within(context.window, "stopped_ns"),
@@ -237,7 +216,7 @@ def metrics(listed: WindowedCollections, parts: ReportTable[object], committed: 
 
 
 def facts(
-    listed: WindowedCollections, built: Sequence[Built], rows: Mapping[str, Gathered], others: int
+    listed: WindowedCollections, built: Sequence[gc_build.Built], rows: Mapping[str, Gathered], others: int
 ) -> gc_rows.GcFacts:
     """What kind of GC it is."""
     heaps = max((n for n in listed.values("heaps") if n is not None), default=None)
@@ -255,7 +234,7 @@ def facts(
     )
 
 
-def _flavor(built: Sequence[Built], rows: Mapping[str, Gathered]) -> tuple[str | None, str | None, str | None]:
+def _flavor(built: Sequence[gc_build.Built], rows: Mapping[str, Gathered]) -> tuple[str | None, str | None, str | None]:
     """Server or workstation GC, how that is known, and whether background collections are allowed.
 
     One heap does not prove workstation GC: server GC may have reduced itself to one.
@@ -339,7 +318,7 @@ def _shares(parts: ReportTable[object]) -> dict[str, float | None]:
         sizes.setdefault((number, start), {})[generation] = size
     largest = max(sizes.values(), key=lambda heap: sum(heap.values()), default={})
     total = sum(largest.values())
-    return {f"{name}_share": share(largest.get(name, 0), total) for name in ("large", "pinned")}
+    return {f"{name}_share": gc_build.share(largest.get(name, 0), total) for name in ("large", "pinned")}
 
 
 def _length(context: Context) -> int:
@@ -542,17 +521,17 @@ _FINALIZED: Final = ("FinalizationPromotedSize", "FinalizationPromotedCount")
 _EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(STEPS, (*_PLAIN, INSTANCE)),
     SUSPENDING: (*_PLAIN, INSTANCE, "Reason"),
-    START: (*_PLAIN, INSTANCE, "Count", "Depth", "Reason", "Type"),
-    END: (*_PLAIN, INSTANCE, "Count", "Depth"),
-    STATS: (*_PLAIN, INSTANCE, *_SIZES, *_FINALIZED, "PinnedObjectCount", "GCHandleCount"),
-    GLOBAL: (
+    gc_collections.START: (*_PLAIN, INSTANCE, "Count", "Depth", "Reason", "Type"),
+    gc_collections.END: (*_PLAIN, INSTANCE, "Count", "Depth"),
+    gc_collections.STATS: (*_PLAIN, INSTANCE, *_SIZES, *_FINALIZED, "PinnedObjectCount", "GCHandleCount"),
+    gc_collections.GLOBAL: (
         *(*_PLAIN, INSTANCE, "NumHeaps", "CondemnedGeneration", "GlobalMechanisms", "PauseMode"),
         *("MemoryPressure", "Values"),
     ),
-    PER_HEAP: (*_PLAIN, INSTANCE, *_PER_HEAP, "Values"),
-    TRIGGERED: (*_HEADERS, INSTANCE, "Reason"),
-    MARKED: (*_PLAIN, INSTANCE, "HeapNum", "Type", "Bytes"),
-    DYNAMIC: (*_PLAIN, INSTANCE, "Name", "Data"),
+    gc_collections.PER_HEAP: (*_PLAIN, INSTANCE, *_PER_HEAP, "Values"),
+    gc_collections.TRIGGERED: (*_HEADERS, INSTANCE, "Reason"),
+    gc_build.MARKED: (*_PLAIN, INSTANCE, "HeapNum", "Type", "Bytes"),
+    gc_build.DYNAMIC: (*_PLAIN, INSTANCE, "Name", "Data"),
 }
 _RUNTIMES: Final[Mapping[str, tuple[str, ...]]] = {
     STARTED: ("StartupFlags",),
@@ -723,19 +702,21 @@ class GcCollector(KeepingCollector[GcReport]):
         own = _namer(context, lambda method: is_own_name(method.display))
         requesters = (named, own) if self._callers else (_nobody, _nobody)
         runtimes, others_left_out = by_runtime(rows, _EVENTS)
-        built = [Built(context, runtime, *requesters) for runtime in runtimes]
+        built = [gc_build.Built(context, runtime, *requesters) for runtime in runtimes]
         collections = context.table(gc_rows.GarbageCollection, [row for b in built for row in b.collection_rows()])
-        suspension_tables = [suspension_columns(b, b.suspended, b.owners) for b in built]
+        suspension_tables = [gc_build.suspension_columns(b, b.suspended, b.owners) for b in built]
         suspensions = context.table(gc_rows.GcSuspension, joined(suspension_tables))
         pieces = {
-            (c.number, moment_ns(c.start), moment_ns(c.end)): c.pieces
+            (c.number, gc_build.moment_ns(c.start), gc_build.moment_ns(c.end)): c.pieces
             for b in built
             for c in b.collections
             if c.pieces is not None
         }
         listed = WindowedCollections(context, collections, suspensions, pieces, built)
-        others = [suspension_columns(b, b.others, [()] * len(b.others)) for b in built]
-        generations = context.table(gc_rows.CollectedGeneration, joined([generation_columns(b) for b in built]))
+        others = [gc_build.suspension_columns(b, b.others, [()] * len(b.others)) for b in built]
+        generations = context.table(
+            gc_rows.CollectedGeneration, joined([gc_build.generation_columns(b) for b in built])
+        )
         committed = context.table(gc_rows.CommittedMemory, [row for b in built for row in b.dynamic.committed])
         samples = [row for b in built for row in b.dynamic.samples]
         tunings = [row for b in built for row in b.dynamic.tunings]
@@ -756,7 +737,7 @@ class GcCollector(KeepingCollector[GcReport]):
                 for name in (PINNED, FINALIZED)
             )
             allocated = max(rows[TICK], rows[SAMPLED], key=len)
-            kept = kept_rows(np.sort(rows[START].places), pinned, finalized, allocated, own)
+            kept = kept_rows(np.sort(rows[gc_collections.START].places), pinned, finalized, allocated, own)
         return context.answer(
             GcReport,
             facts=facts(listed, built, rows, len(other)),
@@ -767,8 +748,8 @@ class GcCollector(KeepingCollector[GcReport]):
             totals=context.table(gc_rows.GcTotal, totals(listed)),
             suspensions=suspensions,
             generations=generations,
-            heaps=context.table(gc_rows.HeapGeneration, joined([heap_columns(b) for b in built])),
-            marks=context.table(gc_rows.MarkedRoots, joined([mark_columns(b) for b in built])),
+            heaps=context.table(gc_rows.HeapGeneration, joined([gc_build.heap_columns(b) for b in built])),
+            marks=context.table(gc_rows.MarkedRoots, joined([gc_build.mark_columns(b) for b in built])),
             committed=committed,
             samples=context.table(gc_rows.AdaptationSample, samples),
             tunings=context.table(gc_rows.AdaptationTuning, tunings),

@@ -21,28 +21,9 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.run.asking import ask_one
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Note, count_of, size_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.reports.heap import heap_tables
 from clrevents.analysis.reports.heap.heap_blocks import SELECTORS, HeapBlocks, snapshot_of
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot
-from clrevents.analysis.reports.heap.heap_tables import (
-    DominatorLine,
-    FoundPaths,
-    HeapFacts,
-    Namer,
-    RootGroup,
-    RootPath,
-    Snapshot,
-    TypeGrowth,
-    TypeOnHeap,
-    display_name,
-    dominator_rows,
-    growth_rows,
-    matching,
-    raw_type_name,
-    root_paths,
-    root_rows,
-    snapshot_rows,
-    type_rows,
-)
 from clrevents.trace import Trace
 
 _COMPARED = 5000
@@ -160,7 +141,7 @@ ANYTHING: Final = HeapParameters(type=None, snapshot=0, baseline=0, raw=False)
     name="heap",
     summary="nodes bytes unreached_bytes complete held_by kept_by",
 )
-class HeapReport(Answer[HeapFacts]):
+class HeapReport(Answer[heap_tables.HeapFacts]):
     """What is on the heap by type, what keeps it alive, and what grew between two snapshots.
 
     A snapshot lists every object with its size, its type and its references, and every root. What an object retains is
@@ -174,12 +155,18 @@ class HeapReport(Answer[HeapFacts]):
     snapshots are those that reach into it.
     """
 
-    types: ReportTable[TypeOnHeap] = table("The types of one snapshot, those that retain most first.")
-    snapshots: ReportTable[Snapshot] = table("Each snapshot, in order of time.")
-    dominators: ReportTable[DominatorLine] = table("What keeps what alive, as a tree of types under the roots.")
-    roots: ReportTable[RootGroup] = table("What holds objects from outside, and how much each root alone keeps alive.")
-    paths: ReportTable[RootPath] = table("Shortest paths from roots to objects of a type, most frequent first.")
-    growth: ReportTable[TypeGrowth] = table("Types in two snapshots, largest growth first.")
+    types: ReportTable[heap_tables.TypeOnHeap] = table("The types of one snapshot, those that retain most first.")
+    snapshots: ReportTable[heap_tables.Snapshot] = table("Each snapshot, in order of time.")
+    dominators: ReportTable[heap_tables.DominatorLine] = table(
+        "What keeps what alive, as a tree of types under the roots."
+    )
+    roots: ReportTable[heap_tables.RootGroup] = table(
+        "What holds objects from outside, and how much each root alone keeps alive."
+    )
+    paths: ReportTable[heap_tables.RootPath] = table(
+        "Shortest paths from roots to objects of a type, most frequent first."
+    )
+    growth: ReportTable[heap_tables.TypeGrowth] = table("Types in two snapshots, largest growth first.")
 
 
 class HeapCollector(Collector[HeapReport]):
@@ -224,7 +211,7 @@ class HeapCollector(Collector[HeapReport]):
 
 def heap_answer(context: Context, asked: HeapParameters, inside: Sequence[HeapSnapshot]) -> HeapReport:
     """What is said of these snapshots."""
-    name = raw_type_name if asked.raw else display_name
+    name = heap_tables.raw_type_name if asked.raw else heap_tables.display_name
     notes: list[Note] = []
     numbers = [one.number for one in inside]
     for number in (asked.snapshot, asked.baseline):
@@ -235,7 +222,7 @@ def heap_answer(context: Context, asked: HeapParameters, inside: Sequence[HeapSn
     shown = next((one for one in reversed(inside) if asked.snapshot in (0, one.number)), None)
     before = next((one for one in inside if asked.baseline in (0, one.number)), None)
     before = None if before is shown else before
-    snapshots = context.table(Snapshot, snapshot_rows(inside, shown))
+    snapshots = context.table(heap_tables.Snapshot, heap_tables.snapshot_rows(inside, shown))
     lossy = dict(zip(snapshots["snapshot"].tolist(), snapshots["lossy"].tolist(), strict=True))
 
     def table_of(row_class: type[R], rows: Sequence[R], *of: HeapSnapshot) -> ReportTable[R]:
@@ -245,27 +232,27 @@ def heap_answer(context: Context, asked: HeapParameters, inside: Sequence[HeapSn
     tables: dict[str, Any] = {
         declared.name: ReportTable.empty(declared.row_class)
         for declared in HeapReport.tables()
-        if declared.row_class is not Snapshot
+        if declared.row_class is not heap_tables.Snapshot
     }
-    facts = HeapFacts(snapshot=None, baseline=None, taken_ns=None, complete=None, held_by=(), kept_by=())
+    facts = heap_tables.HeapFacts(snapshot=None, baseline=None, taken_ns=None, complete=None, held_by=(), kept_by=())
     numbers_of: dict[str, int | None] = dict.fromkeys(metric.name for metric in _METRICS)
     if _OBJECTS not in context.unknown:
         numbers_of["snapshots"] = int(context.begun(snapshots).sum())
     if shown is not None:
         notes += [*snapshot_notes(shown), *_unnamed(shown)]
-        chosen = matching(shown.types, asked.type) if asked.type else None
+        chosen = heap_tables.matching(shown.types, asked.type) if asked.type else None
         if asked.type and not chosen:
             near = get_close_matches(asked.type, [type.name for type in shown.types[:_COMPARED]], 3)
             text = f"no object on the heap is of a type {asked.type!r}"
             text += f"; did you mean {' or '.join(near)}?" if near else ""
             notes.append(Note("no-such-type", "warning", text, ("types", "paths")))
-        tables["types"] = table_of(TypeOnHeap, type_rows(shown, name, chosen), shown)
-        tables["roots"] = table_of(RootGroup, root_rows(shown, name), shown)
+        tables["types"] = table_of(heap_tables.TypeOnHeap, heap_tables.type_rows(shown, name, chosen), shown)
+        tables["roots"] = table_of(heap_tables.RootGroup, heap_tables.root_rows(shown, name), shown)
         kept_by: tuple[str, ...] = ()
         if shown.coverage.linked:
-            tables["dominators"] = table_of(DominatorLine, dominator_rows(shown, name), shown)
+            tables["dominators"] = table_of(heap_tables.DominatorLine, heap_tables.dominator_rows(shown, name), shown)
             paths = _paths(shown, chosen, tables["types"], name)
-            tables["paths"] = table_of(RootPath, paths.rows, shown)
+            tables["paths"] = table_of(heap_tables.RootPath, paths.rows, shown)
             if paths.left_out:
                 left_out = counted(paths.left_out, "object")
                 text = f"the paths of {left_out} are left out because they are rare or very long"
@@ -273,9 +260,11 @@ def heap_answer(context: Context, asked: HeapParameters, inside: Sequence[HeapSn
             if chosen:
                 kept_by = paths.texts(_TOLD)
         if before is not None:
-            tables["growth"] = table_of(TypeGrowth, growth_rows(before, shown, name), before, shown)
+            tables["growth"] = table_of(
+                heap_tables.TypeGrowth, heap_tables.growth_rows(before, shown, name), before, shown
+            )
         numbers_of |= _metrics(shown)
-        facts = HeapFacts(
+        facts = heap_tables.HeapFacts(
             snapshot=shown.number,
             baseline=None if before is None else before.number,
             taken_ns=shown.start_ns,
@@ -287,17 +276,20 @@ def heap_answer(context: Context, asked: HeapParameters, inside: Sequence[HeapSn
 
 
 def _paths(
-    shown: HeapSnapshot, chosen: Sequence[int] | None, types: ReportTable[TypeOnHeap], name: Namer
-) -> FoundPaths:
+    shown: HeapSnapshot,
+    chosen: Sequence[int] | None,
+    types: ReportTable[heap_tables.TypeOnHeap],
+    name: heap_tables.Namer,
+) -> heap_tables.FoundPaths:
     """All paths to the chosen type; without one, a path to each of the types that retain most."""
     if chosen is not None:
-        return root_paths(shown, chosen, name)
+        return heap_tables.root_paths(shown, chosen, name)
     places = {type.type_id: place for place, type in enumerate(shown.types)}
     first = [places[type_id] for type_id in types["type_id"][:_TYPES_WITH_A_PATH].tolist()]
-    return attrs.evolve(root_paths(shown, first, name, most=1), left_out=0)
+    return attrs.evolve(heap_tables.root_paths(shown, first, name, most=1), left_out=0)
 
 
-def _held_by(roots: ReportTable[RootGroup], everything: int | None) -> tuple[str, ...]:
+def _held_by(roots: ReportTable[heap_tables.RootGroup], everything: int | None) -> tuple[str, ...]:
     """The roots that hold the most, in words, with their share of everything alive."""
     holders = [(root.label, root.retained_bytes) for root in roots[:_TOLD] if root.retained_bytes]
     return tuple(f"{label} {100 * size / everything:.0f} %" for label, size in holders if everything)

@@ -22,18 +22,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Mask
-from clrevents.analysis.reports.locks.lock_tables import (
-    ContendedLock,
-    Contention,
-    Convoy,
-    DeadlockedThread,
-    LockHolder,
-    LockOwner,
-    LocksFacts,
-    LockTables,
-    WaitingMethod,
-    WaitingThread,
-)
+from clrevents.analysis.reports.locks import lock_tables
 from clrevents.analysis.shared.events.event_spans import (
     CONTENDED,
     CONTENTION_COLUMNS,
@@ -105,7 +94,7 @@ _METRICS: Final = (
     name="locks",
     summary="deadlock deadlocks count waited_total waited_max locks convoys",
 )
-class LocksReport(Answer[LocksFacts]):
+class LocksReport(Answer[lock_tables.LocksFacts]):
     """Which locks threads waited for, where, for how long, and who held them meanwhile.
 
     A contention is one wait of one thread, from when it gave up spinning. Its duration is as measured by the runtime.
@@ -135,14 +124,18 @@ class LocksReport(Answer[LocksFacts]):
     events of that thread were lost in the window; other sums, if any were.
     """
 
-    locks: ReportTable[ContendedLock] = table("Each lock, longest wait first; native ones last.")
-    deadlocks: ReportTable[DeadlockedThread] = table("The threads in deadlocks, and whom each waited for.")
-    convoys: ReportTable[Convoy] = table("Periods in which threads waited for one lock in turn, most of the time.")
-    methods: ReportTable[WaitingMethod] = table("Each method that waited for a lock of the program.")
-    holders: ReportTable[LockHolder] = table("What was done while a lock was held and others waited, from samples.")
-    owners: ReportTable[LockOwner] = table("Each thread that held a lock when others began to wait.")
-    threads: ReportTable[WaitingThread] = table("Each thread that waited for a lock of the program.")
-    contentions: ReportTable[Contention] = table("Each contention, in order of time.", bulk=True)
+    locks: ReportTable[lock_tables.ContendedLock] = table("Each lock, longest wait first; native ones last.")
+    deadlocks: ReportTable[lock_tables.DeadlockedThread] = table("The threads in deadlocks, and whom each waited for.")
+    convoys: ReportTable[lock_tables.Convoy] = table(
+        "Periods in which threads waited for one lock in turn, most of the time."
+    )
+    methods: ReportTable[lock_tables.WaitingMethod] = table("Each method that waited for a lock of the program.")
+    holders: ReportTable[lock_tables.LockHolder] = table(
+        "What was done while a lock was held and others waited, from samples."
+    )
+    owners: ReportTable[lock_tables.LockOwner] = table("Each thread that held a lock when others began to wait.")
+    threads: ReportTable[lock_tables.WaitingThread] = table("Each thread that waited for a lock of the program.")
+    contentions: ReportTable[lock_tables.Contention] = table("Each contention, in order of time.", bulk=True)
 
 
 class LocksCollector(Collector[LocksReport]):
@@ -172,7 +165,7 @@ class LocksCollector(Collector[LocksReport]):
         contentions = ContentionSpans.of(
             events[CONTENDED], events[ENTERED], context, ThreadEnds(events, runs), LockOwners.of(events, context.info)
         )
-        tables = LockTables(context, contentions, runs, self._switches.finish(context), self._asked)
+        tables = lock_tables.LockTables(context, contentions, runs, self._switches.finish(context), self._asked)
         convoys = tables.convoys()
         deadlocks = tables.deadlocks()
         known = _CONTENTIONS not in context.unknown
@@ -210,7 +203,7 @@ class LocksCollector(Collector[LocksReport]):
         has_id = contentions.lock[~contentions.native] != 0
         return context.answer(
             LocksReport,
-            facts=LocksFacts(
+            facts=lock_tables.LocksFacts(
                 deadlock=_circle(deadlocks),
                 locks_told=bool(has_id.all()) if len(has_id) else None,
                 sampling_period_ns=runs.period_ns or None,
@@ -245,7 +238,7 @@ def _sampled(
     return {**metrics, **({} if known else {"unseen_total": None})}
 
 
-def _circle(deadlocks: ReportTable[DeadlockedThread]) -> str | None:
+def _circle(deadlocks: ReportTable[lock_tables.DeadlockedThread]) -> str | None:
     """The first deadlock, in one sentence."""
     rows = [row for row in deadlocks if row.deadlock == 1]
     waits = [
@@ -256,7 +249,7 @@ def _circle(deadlocks: ReportTable[DeadlockedThread]) -> str | None:
     return ", ".join(waits) or None
 
 
-def _deadlock_notes(deadlocks: ReportTable[DeadlockedThread]) -> list[Note]:
+def _deadlock_notes(deadlocks: ReportTable[lock_tables.DeadlockedThread]) -> list[Note]:
     circle = _circle(deadlocks)
     if circle is None:
         return []
@@ -268,7 +261,7 @@ def _deadlock_notes(deadlocks: ReportTable[DeadlockedThread]) -> list[Note]:
     return [Note("deadlock", "error", text, ("deadlocks",), numbers, "take the locks in the same order everywhere")]
 
 
-def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
+def _notes(tables: lock_tables.LockTables, convoys: ReportTable[lock_tables.Convoy]) -> list[Note]:
     contentions, notes = tables.contended, []
     inside = tables.inside & ~contentions.native
     if len(convoys):

@@ -15,18 +15,8 @@ from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Ints, nearest_rank
-from clrevents.analysis.reports.pool.pool_events import (
-    ITEM_COLUMNS,
-    POOL_COLUMNS,
-    SOURCES,
-    Items,
-    PoolEvents,
-    item_table,
-    items_of,
-    latencies,
-    latency_table,
-    length_table,
-)
+from clrevents.analysis.reports.pool import pool_events
+from clrevents.analysis.reports.pool.pool_events import latencies
 from clrevents.analysis.reports.pool.pool_rows import (
     PoolAdjustment,
     PoolFacts,
@@ -64,16 +54,18 @@ _SAMPLED: Final = Need("what workers do", ("ThreadSample", SWITCH), 0, 4, SAMPLE
 """Without it, workers are known to be blocked from events alone."""
 _STARTED: Final = Need("when tasks start", ("TaskStarted",), 0x2, 4, TPL)
 """Without it, a task that never started may have."""
-_KEPT: Final = {**POOL_COLUMNS, **ITEM_COLUMNS}
+_KEPT: Final = {**pool_events.POOL_COLUMNS, **pool_events.ITEM_COLUMNS}
 
 _ANY: Final = "the thread pool"
 _SIZE: Final = "how the pool changed its number of workers"
 _QUEUE: Final = "how long work waited for a worker"
 _BLOCKED: Final = "what blocked workers"
-_NATIVE: Final = tuple(event.partition("/")[2] for source in SOURCES[2:] for event in (source.enqueue, source.dequeue))
-_WORK: Final = tuple(event for source in SOURCES[:1] for event in (source.enqueue, source.dequeue))
+_NATIVE: Final = tuple(
+    event.partition("/")[2] for source in pool_events.SOURCES[2:] for event in (source.enqueue, source.dequeue)
+)
+_WORK: Final = tuple(event for source in pool_events.SOURCES[:1] for event in (source.enqueue, source.dequeue))
 _TASKS: Final = ("TaskScheduled", "TaskStarted")
-_OWN: Final = tuple(name.partition("/")[2] for name in POOL_COLUMNS)
+_OWN: Final = tuple(name.partition("/")[2] for name in pool_events.POOL_COLUMNS)
 _NEEDS: Final = (
     Need(
         _ANY,
@@ -176,7 +168,7 @@ class PoolCollector(Collector[PoolReport]):
     def finish(self, context: Context) -> PoolReport:
         """Give the answer."""
         events = self._kept.all(_KEPT, context.nothing)
-        pool = PoolEvents(events)
+        pool = pool_events.PoolEvents(events)
         answer_parts = self._feed.finish(context, self._asked.raw, self._asked.my_code)
         workers = pool.workers() | answer_parts.workers
         waits = [w for w in answer_parts.waits if w.thread in workers and w.inside is None and w.kind != IDLE]
@@ -184,7 +176,7 @@ class PoolCollector(Collector[PoolReport]):
         limits = pool.limits()
         least = int(limits["min_workers"][0]) if len(limits["min_workers"]) else None
         goals = pool.goals(least)
-        items = [items_of(s, events[s.enqueue], events[s.dequeue]) for s in SOURCES]
+        items = [pool_events.items_of(s, events[s.enqueue], events[s.dequeue]) for s in pool_events.SOURCES]
         items = [one for one in items if len(one)]
         best = next((one for one in items if one.source != "io"), None)
         waited = None if best is None else latencies(best, context.window.holds(best.begins))
@@ -215,16 +207,16 @@ class PoolCollector(Collector[PoolReport]):
             blockers=WaitTables(context, waits).methods(),
             shortages=conclusion.table(),
             adjustments=adjustments,
-            latencies=latency_table(context, items),
+            latencies=pool_events.latency_table(context, items),
             throughput=context.table(PoolThroughput, pool.throughput()),
             limits=context.table(PoolLimits, limits),
             sizes=sizes,
-            length=length_table(context, items),
-            queue=item_table(context, items),
+            length=pool_events.length_table(context, items),
+            queue=pool_events.item_table(context, items),
         )
 
 
-def _sizes(pool: PoolEvents, blocked: BlockedWorkers) -> dict[str, list[int | str]]:
+def _sizes(pool: pool_events.PoolEvents, blocked: BlockedWorkers) -> dict[str, list[int | str]]:
     """All numbers of threads over time; those that change at one moment follow one another in order of names."""
     rows: list[tuple[int, str, int]] = []
     for what, times, numbers in pool.sizes():
@@ -266,7 +258,7 @@ def _changed(
     }
 
 
-def _queued(context: Context, best: Items | None, waited: Ints | None) -> dict[str, int | None]:
+def _queued(context: Context, best: pool_events.Items | None, waited: Ints | None) -> dict[str, int | None]:
     """What the best source says about items, and how long those of the window waited."""
     names = ("items", "latency_p50", "latency_p99", "latency_max", "items_before", "items_never")
     if best is not None and best.source == "task" and met(_STARTED, context.kinds) == "unknown":
@@ -284,7 +276,7 @@ def _queued(context: Context, best: Items | None, waited: Ints | None) -> dict[s
     return dict(zip(names, numbers, strict=True))
 
 
-def _notes(sources: list[Items]) -> list[Note]:
+def _notes(sources: list[pool_events.Items]) -> list[Note]:
     notes = []
     for items in sources:
         if items.own_threads:

@@ -31,19 +31,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.report_table import row as table_row
 from clrevents.analysis.gathering.groups import Gathered, held_at, nulled
-from clrevents.analysis.reports.startup.course import (
-    BEGINS,
-    KEPT,
-    LISTED,
-    LOADS,
-    LOOKUPS,
-    STARTED,
-    Start,
-    depths,
-    first_text,
-    flags,
-    method_texts,
-)
+from clrevents.analysis.reports.startup import course
 from clrevents.analysis.shared.events.event_spans import EventSpans, tier_name
 from clrevents.schema.runtime_flags import MethodFlags
 from clrevents.symbols.display_names import type_name
@@ -181,7 +169,7 @@ _DYNAMIC: Final = int(MethodFlags.Dynamic)
 _REJECTED: Final = int(MethodFlags.ProfilerRejectedPrecompiledCode | MethodFlags.ReadyToRunRejectedPrecompiledCode)
 
 
-def compilation_table(start: Start) -> ReportTable[StartupCompilation]:
+def compilation_table(start: course.Start) -> ReportTable[StartupCompilation]:
     """What was compiled."""
     spans = start.spans[0]
     bits = spans.at_end("MethodFlags").astype(np.int64)
@@ -199,9 +187,9 @@ def compilation_table(start: Start) -> ReportTable[StartupCompilation]:
     )
 
 
-def precompiled(start: Start, spans: EventSpans) -> list[str | None]:
+def precompiled(start: course.Start, spans: EventSpans) -> list[str | None]:
     """What became of the compiled methods' precompiled code."""
-    lookups = start.rows[LOOKUPS]
+    lookups = start.rows[course.LOOKUPS]
     looked: dict[int, list[tuple[int, bool]]] = {}
     values = (lookups.numbers(name).tolist() for name in ("MethodID", "EntryPoint"))
     for method, code, place in zip(*values, lookups.places.tolist(), strict=True):
@@ -222,7 +210,7 @@ def precompiled(start: Start, spans: EventSpans) -> list[str | None]:
     return outcomes
 
 
-def load_table(start: Start) -> ReportTable[AssemblyLoading]:
+def load_table(start: course.Start) -> ReportTable[AssemblyLoading]:
     """Which assemblies were loaded."""
     spans = start.spans[1]
     ends = spans.ends
@@ -236,15 +224,15 @@ def load_table(start: Start) -> ReportTable[AssemblyLoading]:
                 result or asked or None for result, asked in zip(results, spans.cells("AssemblyPath"), strict=True)
             ],
             "load_ns": nulled(spans.high_ns - spans.low_ns, spans.closed),
-            "success": flags(held_at(ends.cells("Success"), spans.end)),
-            "cached": flags(held_at(ends.cells("Cached"), spans.end)),
-            "depth": depths(spans),
+            "success": course.flags(held_at(ends.cells("Success"), spans.end)),
+            "cached": course.flags(held_at(ends.cells("Cached"), spans.end)),
+            "depth": course.depths(spans),
             **start.times(spans, start.owned[1]),
         },
     )
 
 
-def type_table(start: Start) -> ReportTable[LoadedType]:
+def type_table(start: course.Start) -> ReportTable[LoadedType]:
     """Which types were loaded, one row each."""
     spans, window = start.spans[2], start.context.window
     ends = start.rows["runtime/TypeLoadStop"]
@@ -276,10 +264,10 @@ def type_table(start: Start) -> ReportTable[LoadedType]:
     )
 
 
-def lookup_table(start: Start) -> ReportTable[CodeLookup]:
+def lookup_table(start: course.Start) -> ReportTable[CodeLookup]:
     """Which precompiled code was looked up."""
     spans = start.spans[3]
-    texts = [start.name(*text) for text in method_texts(spans.ends)]
+    texts = [start.name(*text) for text in course.method_texts(spans.ends)]
     return start.context.table(
         CodeLookup,
         {
@@ -296,7 +284,7 @@ KINDS: Final = ("jit", "assembly_load", "type_load", "lookup")
 """What has a self time, by the names of its metrics."""
 
 
-def startup_answer(start: Start) -> StartupReport:
+def startup_answer(start: course.Start) -> StartupReport:
     """Everything together."""
     context = start.context
     started = start.started_ns
@@ -324,10 +312,10 @@ def startup_answer(start: Start) -> StartupReport:
     return attrs.evolve(report, **proven)
 
 
-def _facts_of(start: Start) -> StartupFacts:
+def _facts_of(start: course.Start) -> StartupFacts:
     """Verdicts and other facts."""
     verdict, evidence = start.verdict
-    about = start.rows[STARTED] if len(start.rows[STARTED]) else start.rows[LISTED]
+    about = start.rows[course.STARTED] if len(start.rows[course.STARTED]) else start.rows[course.LISTED]
     main, program = start.main, start.program
     return StartupFacts(
         verdict=verdict,
@@ -341,12 +329,12 @@ def _facts_of(start: Start) -> StartupFacts:
         runtime_version=_version(about),
         runtime=_word(about, "Sku"),
         runtime_init_ns=next((mark.time_ns for mark in start.checkpoints if mark.what == INIT), None),
-        runtime_path=first_text(about, "RuntimeDllPath"),
+        runtime_path=course.first_text(about, "RuntimeDllPath"),
         startup_mode=_word(about, "StartupMode"),
     )
 
 
-def _metrics_of(start: Start, types: ReportTable[LoadedType]) -> dict[str, int | float | Metric | None]:
+def _metrics_of(start: course.Start, types: ReportTable[LoadedType]) -> dict[str, int | float | Metric | None]:
     """All numbers; null where their events are missing."""
     window, end = start.context.window, start.until[1]
     metrics: dict[str, int | float | Metric | None] = {
@@ -401,18 +389,18 @@ def _metrics_of(start: Start, types: ReportTable[LoadedType]) -> dict[str, int |
     return metrics
 
 
-def _tells(start: Start, kind: str) -> bool:
+def _tells(start: course.Start, kind: str) -> bool:
     """Whether the trace has events of a kind."""
     events = {
-        "jit": (BEGINS, *LOADS),
+        "jit": (course.BEGINS, *course.LOADS),
         "assembly_load": ("runtime/AssemblyLoadStart", "runtime/AssemblyLoadStop"),
         "type_load": ("runtime/TypeLoadStart", "runtime/TypeLoadStop"),
-        "lookup": ("runtime/R2RGetEntryPointStart", LOOKUPS),
+        "lookup": ("runtime/R2RGetEntryPointStart", course.LOOKUPS),
     }
     return any(len(start.rows[name]) for name in events[kind])
 
 
-def _since(start: Start, name: str, *moments: str) -> Metric | None:
+def _since(start: course.Start, name: str, *moments: str) -> Metric | None:
     """A metric: the time from the runtime's start to the first known one of these moments."""
     known = {moment.moment: moment for moment in start.moments}
     moment = next((known[moment] for moment in moments if moment in known), None)
@@ -431,7 +419,7 @@ def _since(start: Start, name: str, *moments: str) -> Metric | None:
     return attrs.evolve(metric, low=low, high=value)
 
 
-def _events(start: Start) -> tuple[int | None, float | None]:
+def _events(start: course.Start) -> tuple[int | None, float | None]:
     """How many of this report's events were recorded until Main, in the window; and by the second, in all, where both
     moments are known."""
     if start.main is None:
@@ -443,7 +431,7 @@ def _events(start: Start) -> tuple[int | None, float | None]:
     return int(window.holds(before).sum()), len(before) / seconds if seconds > 0 else None
 
 
-def _not_launched(start: Start) -> Note:
+def _not_launched(start: course.Start) -> Note:
     """Why there is no start to report."""
     if not start.context.has_start:
         return Note("start-unknown", "warning", "the trace is a part of another, without its beginning", ("moments",))
@@ -457,7 +445,7 @@ def _not_launched(start: Start) -> Note:
     return Note(id, "warning", message, ("moments",), remedy=_LAUNCH, record=record)
 
 
-def _notes_of(start: Start) -> Sequence[Note]:
+def _notes_of(start: course.Start) -> Sequence[Note]:
     """What limits the answer about a start."""
     record = str(record_needs(start.context.needs))
     notes = []
@@ -498,15 +486,15 @@ def _version(rows: Gathered) -> str | None:
 class StartupCollector(KeepingCollector[StartupReport]):
     """Keeps the events that a start is made of."""
 
-    selectors = tuple(KEPT)
+    selectors = tuple(course.KEPT)
     stacks = True
 
     def __init__(self, parameters: NameParameters) -> None:
         self._raw = parameters.raw
-        self._kept = Kept({name: columns for name, columns in KEPT.items() if columns is not None})
+        self._kept = Kept({name: columns for name, columns in course.KEPT.items() if columns is not None})
 
     def finish(self, context: Context) -> StartupReport:
-        start = Start(self._kept.all(self.selectors, context.nothing), context, self._raw)
+        start = course.Start(self._kept.all(self.selectors, context.nothing), context, self._raw)
         return startup_answer(start)
 
 

@@ -17,6 +17,7 @@ from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Gathered, Ints, nearest_rank
+from clrevents.analysis.reports.tasks import task_work
 from clrevents.analysis.reports.tasks.task_tables import (
     BlockingWait,
     TaskBlocker,
@@ -24,17 +25,6 @@ from clrevents.analysis.reports.tasks.task_tables import (
     TaskRun,
     TasksFacts,
     TaskTables,
-)
-from clrevents.analysis.reports.tasks.task_work import (
-    AWAIT,
-    CONTINUATION,
-    OPERATION_BEGIN,
-    TASK,
-    TASK_COLUMNS,
-    UNKNOWN,
-    TaskEvents,
-    task_names,
-    task_work,
 )
 from clrevents.analysis.shared.blocking.known_waits import can_await
 from clrevents.analysis.shared.events.async_awaits import (
@@ -159,7 +149,7 @@ class TasksReport(Answer[TasksFacts]):
 class TasksCollector(Collector[TasksReport]):
     """Keeps a few columns of each event."""
 
-    selectors = (*TASK_COLUMNS, _THROWN, *VERSION_EVENTS)
+    selectors = (*task_work.TASK_COLUMNS, _THROWN, *VERSION_EVENTS)
     headers = ("time_ns", "thread_id", "stack_id")
     stacks = True
 
@@ -175,7 +165,7 @@ class TasksCollector(Collector[TasksReport]):
         """Take the next events."""
         self._versions |= versions_of(chunk.events)
         self._thrown.take(narrowed(chunk, _EXCEPTION_COLUMNS))
-        chunk = narrowed(chunk, TASK_COLUMNS)
+        chunk = narrowed(chunk, task_work.TASK_COLUMNS)
         if not any(map(len, chunk.events.values())):
             return
         places, sizes = (np.concatenate(of) for of in zip(*map(_sizes, chunk.events.values()), strict=True))
@@ -190,20 +180,20 @@ class TasksCollector(Collector[TasksReport]):
 
     def finish(self, context: Context) -> TasksReport:
         """Give the answer."""
-        kept = self._kept.all(TASK_COLUMNS, context.nothing)
-        events = TaskEvents.of(kept, context, self._exceptions(context, kept))
-        work = task_work(events, context.holes)
+        kept = self._kept.all(task_work.TASK_COLUMNS, context.nothing)
+        events = task_work.TaskEvents.of(kept, context, self._exceptions(context, kept))
+        work = task_work.task_work(events, context.holes)
         tables = TaskTables(
             context,
             events,
             work,
-            task_names(kept[OPERATION_BEGIN], self._asked.raw),
+            task_work.task_names(kept[task_work.OPERATION_BEGIN], self._asked.raw),
             self._asked.raw,
             self._asked.my_code,
         )
         blockers = tables.blockers()
         worst = next((row for row in blockers if row.waited_ns and can_await(row.method)), None)
-        known = bool((work.parent != UNKNOWN).any())
+        known = bool((work.parent != task_work.UNKNOWN).any())
         return context.answer(
             TasksReport,
             facts=TasksFacts(
@@ -264,11 +254,11 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
     unstarted = int((begun & ~tables.was_started).sum())
     failures_known = all(met(need, context.kinds) != "unknown" for need in _OF_TASKS)
     latencies = tables.latencies(np.flatnonzero(begun))
-    count, awaits = int(begun.sum()), int(tables.of(AWAIT).sum())
+    count, awaits = int(begun.sum()), int(tables.of(task_work.AWAIT).sum())
     metrics: dict[str, Metric | int | None] = {
         "count": context.metric("count", count, least=True) if tables.profiled else count,
-        "tasks": int(tables.of(TASK).sum()) if tasks_known else None,
-        "continuations": int(tables.of(CONTINUATION).sum()) if tasks_known else None,
+        "tasks": int(tables.of(task_work.TASK).sum()) if tasks_known else None,
+        "continuations": int(tables.of(task_work.CONTINUATION).sum()) if tasks_known else None,
         "awaits": context.metric("awaits", awaits, least=True) if tables.profiled else awaits,
         "exceptional": int((begun & tables.failed).sum()) if failures_known else None,
         "blocking_count": int(tables.waits_begun.sum()) if tasks_known else None,
@@ -276,7 +266,7 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
         "unstarted": context.metric("unstarted", unstarted, most=not resumes_known)
         if resumes_known or tables.was_started.any()
         else None,
-        "unknown_creators": int((begun & (tables.work.parent == UNKNOWN)).sum()),
+        "unknown_creators": int((begun & (tables.work.parent == task_work.UNKNOWN)).sum()),
         "latency_median": nearest_rank(latencies, 50),
         "latency_p95": nearest_rank(latencies, 95),
         "latency_max": nearest_rank(latencies, 100),
@@ -287,7 +277,7 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
             number = metrics[name]
             if isinstance(number, int):
                 metrics[name] = context.metric(name, number or None, least=number > 0)
-    untold = not resumes_known and bool((begun & (tables.work.kind != TASK)).any())
+    untold = not resumes_known and bool((begun & (tables.work.kind != task_work.TASK)).any())
     if untold or not len(latencies):
         reason = "not recorded when all of them began to run" if untold else "nothing that was queued began to run"
         for name in ("latency_median", "latency_p95", "latency_max"):
@@ -314,7 +304,7 @@ def _notes(context: Context, tables: TaskTables) -> list[Note]:
     if waiting:
         text = f"{counted(waiting, 'thread')} still waited for a task when tracing stopped: sums are lower bounds"
         notes.append(Note("still-waiting", "warning", text, ("blocking_total",), {"threads": waiting}))
-    unknown = int((tables.begun & (work.parent == UNKNOWN)).sum())
+    unknown = int((tables.begun & (work.parent == task_work.UNKNOWN)).sum())
     if unknown:
         text = f"what created {counted(unknown, 'row')} is unknown"
         if not work.by_thread:
