@@ -15,21 +15,7 @@ from uuid import UUID
 import attrs
 
 from clrevents._util.value_classes import frozen
-from clrevents.schema.wire import (
-    AnsiZ,
-    BytesType,
-    CountedType,
-    DecimalType,
-    EnumType,
-    GuidType,
-    PointerType,
-    PrefixedType,
-    Scalar,
-    StructType,
-    Utf16Z,
-    VarIntType,
-    WireType,
-)
+from clrevents.schema import wire as wires
 
 T = TypeVar("T")
 
@@ -84,38 +70,38 @@ _FILETIME_START: Final = datetime(1601, 1, 1, tzinfo=UTC)
 class _Array(Enum):
     """Marks `Counted[X]` and `Prefixed[X]`; the element is found in the alias's own arguments."""
 
-    COUNTED = CountedType
-    PREFIXED = PrefixedType
+    COUNTED = wires.CountedType
+    PREFIXED = wires.PrefixedType
 
 
-Int8: TypeAlias = Annotated[int, Scalar("Int8", 1, "b")]
-UInt8: TypeAlias = Annotated[int, Scalar("UInt8", 1, "B")]
-Int16: TypeAlias = Annotated[int, Scalar("Int16", 2, "h")]
-UInt16: TypeAlias = Annotated[int, Scalar("UInt16", 2, "H")]
-Int32: TypeAlias = Annotated[int, Scalar("Int32", 4, "i")]
-UInt32: TypeAlias = Annotated[int, Scalar("UInt32", 4, "I")]
-Int64: TypeAlias = Annotated[int, Scalar("Int64", 8, "q")]
-UInt64: TypeAlias = Annotated[int, Scalar("UInt64", 8, "Q")]
-Float: TypeAlias = Annotated[float, Scalar("Float", 4, "f", "float")]
-Double: TypeAlias = Annotated[float, Scalar("Double", 8, "d", "float")]
-Boolean: TypeAlias = Annotated[bool, Scalar("Boolean", 4, "I", "bool")]
+Int8: TypeAlias = Annotated[int, wires.Scalar("Int8", 1, "b")]
+UInt8: TypeAlias = Annotated[int, wires.Scalar("UInt8", 1, "B")]
+Int16: TypeAlias = Annotated[int, wires.Scalar("Int16", 2, "h")]
+UInt16: TypeAlias = Annotated[int, wires.Scalar("UInt16", 2, "H")]
+Int32: TypeAlias = Annotated[int, wires.Scalar("Int32", 4, "i")]
+UInt32: TypeAlias = Annotated[int, wires.Scalar("UInt32", 4, "I")]
+Int64: TypeAlias = Annotated[int, wires.Scalar("Int64", 8, "q")]
+UInt64: TypeAlias = Annotated[int, wires.Scalar("UInt64", 8, "Q")]
+Float: TypeAlias = Annotated[float, wires.Scalar("Float", 4, "f", "float")]
+Double: TypeAlias = Annotated[float, wires.Scalar("Double", 8, "d", "float")]
+Boolean: TypeAlias = Annotated[bool, wires.Scalar("Boolean", 4, "I", "bool")]
 """Four bytes, as in the runtime's own events; any non-zero value is true."""
-Boolean8: TypeAlias = Annotated[bool, Scalar("Boolean8", 1, "B", "bool")]
-Char: TypeAlias = Annotated[str, Scalar("Char", 2, "H", "char")]
+Boolean8: TypeAlias = Annotated[bool, wires.Scalar("Boolean8", 1, "B", "bool")]
+Char: TypeAlias = Annotated[str, wires.Scalar("Char", 2, "H", "char")]
 """One UTF-16 code unit, which may be half of a pair."""
-Time: TypeAlias = Annotated[FileTime, Scalar("FileTime", 8, "Q", "filetime")]
-VarInt: TypeAlias = Annotated[int, VarIntType(True)]
-VarUInt: TypeAlias = Annotated[int, VarIntType(False)]
-Delta: TypeAlias = Annotated[int, VarIntType(False, delta=True)]
+Time: TypeAlias = Annotated[FileTime, wires.Scalar("FileTime", 8, "Q", "filetime")]
+VarInt: TypeAlias = Annotated[int, wires.VarIntType(True)]
+VarUInt: TypeAlias = Annotated[int, wires.VarIntType(False)]
+Delta: TypeAlias = Annotated[int, wires.VarIntType(False, delta=True)]
 """In a `struct` of a `Counted`: the value, of which the bytes have the difference to that of the element before."""
-DotNetDecimal: TypeAlias = Annotated[Decimal, DecimalType()]
-CountedUtf8: TypeAlias = Annotated[str, PrefixedType(Scalar("UTF8", 1, "B", "char"), "utf-8")]
+DotNetDecimal: TypeAlias = Annotated[Decimal, wires.DecimalType()]
+CountedUtf8: TypeAlias = Annotated[str, wires.PrefixedType(wires.Scalar("UTF8", 1, "B", "char"), "utf-8")]
 """UTF-8 text prefixed with a 16-bit byte count."""
-Pointer: TypeAlias = Annotated[int, PointerType()]
-Guid: TypeAlias = Annotated[UUID, GuidType()]
-UnicodeString: TypeAlias = Annotated[str, Utf16Z()]
-AnsiString: TypeAlias = Annotated[str, AnsiZ()]
-Bytes: TypeAlias = Annotated[bytes, BytesType()]
+Pointer: TypeAlias = Annotated[int, wires.PointerType()]
+Guid: TypeAlias = Annotated[UUID, wires.GuidType()]
+UnicodeString: TypeAlias = Annotated[str, wires.Utf16Z()]
+AnsiString: TypeAlias = Annotated[str, wires.AnsiZ()]
+Bytes: TypeAlias = Annotated[bytes, wires.BytesType()]
 """Requires `by`: `Data: Annotated[Bytes, by("DataSize")]`."""
 Prefixed: TypeAlias = Annotated[tuple[T, ...], _Array.PREFIXED]
 """Elements prefixed with a 16-bit count."""
@@ -133,7 +119,7 @@ def pad(bytes32: int, bytes64: int) -> Pad:
     return Pad(bytes32, bytes64)
 
 
-def read_annotation(annotation: Any, where: str) -> tuple[WireType, Pad | None]:
+def read_annotation(annotation: Any, where: str) -> tuple[wires.WireType, Pad | None]:
     """The wire type (and padding) that an annotation of an event class stands for.
 
     Raises TypeError, naming `where`, if it contains no wire type or lacks its `by`.
@@ -141,10 +127,10 @@ def read_annotation(annotation: Any, where: str) -> tuple[WireType, Pad | None]:
     metadata = getattr(annotation, "__metadata__", None)
     if metadata is None:
         if isinstance(annotation, type) and hasattr(annotation, "__layout__"):
-            return StructType(annotation), None
+            return wires.StructType(annotation), None
         raise TypeError(f"{where}: {annotation!r} is not a wire type; use one of clrevents.types")
     origin = annotation.__origin__
-    wire: WireType | None = None
+    wire: wires.WireType | None = None
     count: str | None = None
     padding: Pad | None = None
     for item in metadata:
@@ -154,16 +140,16 @@ def read_annotation(annotation: Any, where: str) -> tuple[WireType, Pad | None]:
             padding = item
         elif isinstance(item, _Array):
             wire = item.value(read_annotation(origin.__args__[0], where)[0])
-        elif isinstance(item, WireType):
+        elif isinstance(item, wires.WireType):
             wire = item
         elif hasattr(item, "__metadata__"):
             wire = read_annotation(item, where)[0]
-    if isinstance(origin, type) and issubclass(origin, Enum) and isinstance(wire, Scalar):
-        wire = EnumType(wire, origin)
+    if isinstance(origin, type) and issubclass(origin, Enum) and isinstance(wire, wires.Scalar):
+        wire = wires.EnumType(wire, origin)
     if wire is not None and wire.counted_by is not None:
         if count is None:
             raise TypeError(f'{where}: a counted field requires its count: Annotated[..., by("Count")]')
-        wire = attrs.evolve(cast("CountedType | BytesType", wire), count=count)
+        wire = attrs.evolve(cast("wires.CountedType | wires.BytesType", wire), count=count)
     elif count is not None:
         raise TypeError(f"{where}: by({count!r}) applies only to Counted and Bytes")
     if wire is None:

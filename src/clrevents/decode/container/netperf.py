@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.decode.container import container
 from clrevents.decode.container.blocks import (
     Block,
     Boundary,
@@ -24,18 +25,6 @@ from clrevents.decode.container.blocks import (
     Metadata,
     MetadataRow,
     TraceInfo,
-)
-from clrevents.decode.container.container import (
-    BadFields,
-    bad_event,
-    bad_fields,
-    check_clock,
-    check_pointer_size,
-    cut,
-    read_fields_v1,
-    read_record,
-    read_trace_header,
-    system_time,
 )
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
 from clrevents.decode.container.window import NEXT_TRACE, Cursor, NeedMore, Short, Window, behind_end
@@ -158,7 +147,7 @@ def _described(
         text = f"an event description is truncated in its {short.what}"
         return None, Fault(damage("bad-metadata", text, window.base + at, size, "the events it describes"))
     if wrong:
-        return row, Fault(bad_fields(row.provider, row.name or str(row.id), wrong, window.base + at, size))
+        return row, Fault(container.bad_fields(row.provider, row.name or str(row.id), wrong, window.base + at, size))
     return row, None
 
 
@@ -233,14 +222,14 @@ class NetPerf12:
         at = window.pos + 15 + length + 1 + 4 * sized
         window.require(at + _HEADER.size + 4 * sized - window.pos)
         _, *when, sync, frequency = _HEADER.unpack_from(window.data, at)
-        check_clock(frequency, window.base + at + 28)
+        container.check_clock(frequency, window.base + at + 28)
         end, pointer_size = at + _HEADER.size, 8
         if sized:
             (pointer_size,) = struct.unpack_from("<i", window.data, end)
-            check_pointer_size(pointer_size, window.base + end)
+            container.check_pointer_size(pointer_size, window.base + end)
         self._version = version
         window.pos = end + 4 * sized
-        yield Header(TraceInfo("NetPerf", version, system_time(tuple(when)), sync, frequency, pointer_size))
+        yield Header(TraceInfo("NetPerf", version, container.system_time(tuple(when)), sync, frequency, pointer_size))
 
     def _records(self, window: Window) -> Iterator[Block]:
         """As many complete records as the window has; their sizes distinguish them from the footer."""
@@ -269,7 +258,7 @@ class NetPerf12:
         left = last - pos
         resumes, stop = self._resume(window) if self._salvage and other is None else (False, last)
         if not resumes and (window.final or other is not None) and (left < _SMALLEST or (possible and size + 4 > left)):
-            problem = cut("an event", at, max(size + 4, _SMALLEST), left)
+            problem = container.cut("an event", at, max(size + 4, _SMALLEST), left)
         elif not self._salvage:
             problem = damage("bad-event", "an event's sizes are inconsistent", at, None, "everything from here on")
         else:
@@ -333,8 +322,8 @@ class NetPerf12:
         wrong = ""
         fields = row.fields
         try:
-            fields = read_fields_v1(cursor, self._limits)
-        except BadFields as bad:
+            fields = container.read_fields_v1(cursor, self._limits)
+        except container.BadFields as bad:
             wrong = str(bad)
         except Short as short:
             wrong = f"its description is truncated in {short.what}"
@@ -355,7 +344,7 @@ class NetPerf3(ObjectContainer):
             raise UnreadableError(
                 f"unsupported NetPerf version {version}; versions 1 to 3 can be read", offset=window.offset
             )
-        return Header(read_trace_header(window, "NetPerf", version))
+        return Header(container.read_trace_header(window, "NetPerf", version))
 
     def _content(self, window: Window, body: Body) -> Iterator[Block]:
         if body.name != ObjectName.EVENTS:
@@ -364,7 +353,13 @@ class NetPerf3(ObjectContainer):
             return
         limits = self._limits
         pos, stopped = yield from walk_records(
-            window, body.start, body.end, limits, lambda _, cursor: read_record(cursor, limits), False, body.broken
+            window,
+            body.start,
+            body.end,
+            limits,
+            lambda _, cursor: container.read_record(cursor, limits),
+            False,
+            body.broken,
         )
         if stopped and not body.broken:
-            yield bad_event("truncated", window.base + pos, body.end - pos)
+            yield container.bad_event("truncated", window.base + pos, body.end - pos)

@@ -42,24 +42,7 @@ _GROUP: Final = f"{_SPACE}g"
 _ELEMENTS: Final = frozenset(f"{_SPACE}{name}" for name in ("svg", "g", "path", "line", "rect", "text", "circle"))
 _LOOKS: Final = frozenset(
     {
-        *(
-            "d",
-            "x",
-            "y",
-            "x1",
-            "y1",
-            "x2",
-            "y2",
-            "cx",
-            "cy",
-            "r",
-            "rx",
-            "ry",
-            "width",
-            "height",
-            "viewBox",
-            "transform",
-        ),
+        *("d", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "rx", "ry", "width", "height", "viewBox"),
         *("fill", "stroke", "opacity", "fill-opacity", "stroke-opacity", "stroke-width", "stroke-dasharray"),
         *("transform", "text-anchor", "font-family", "font-size", "font-weight"),
     }

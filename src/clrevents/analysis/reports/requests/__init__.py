@@ -15,6 +15,7 @@ from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, Note, count_of, time_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.reports.requests import request_tables
 from clrevents.analysis.reports.requests.known_requests import (
     ESTABLISHED,
     HOSTING,
@@ -41,20 +42,6 @@ from clrevents.analysis.reports.requests.request_connections import (
     tie_peers,
 )
 from clrevents.analysis.reports.requests.request_parts import INSIDE_COLUMNS, MOST_PAUSES, RequestInsides, RequestParts
-from clrevents.analysis.reports.requests.request_tables import (
-    DatabaseCommand,
-    KnownInsides,
-    RequestConcurrency,
-    RequestInside,
-    RequestNearby,
-    RequestPart,
-    RequestPeriod,
-    RequestRoute,
-    RequestRow,
-    RequestsFacts,
-    RequestTables,
-    WaterfallLine,
-)
 from clrevents.analysis.shared.blocking.known_waits import WAIT_EVENTS, WaitFeed
 from clrevents.analysis.shared.events.async_awaits import AWAITED_EVENTS, also_needed
 from clrevents.analysis.shared.forest.activity_forest import ActivityForest
@@ -159,7 +146,7 @@ class RequestsParameters:
         ),
     ),
 )
-class RequestsReport(Answer[RequestsFacts]):
+class RequestsReport(Answer[request_tables.RequestsFacts]):
     """Which HTTP requests were sent and served, how long each took, and what its time went to.
 
     Clients are those of System.Net.Http (.NET 5 and later), servers those of ASP.NET Core; without events of its host,
@@ -186,16 +173,22 @@ class RequestsReport(Answer[RequestsFacts]):
     Percentiles are nearest ranks over the requests that started in the window and have a stop.
     """
 
-    routes: ReportTable[RequestRoute] = table("All requests of each side, host, method and route.")
-    requests: ReportTable[RequestRow] = table("Each request, in order of its start.")
-    periods: ReportTable[RequestPeriod] = table("The requests of each side and route over time.")
-    waterfall: ReportTable[WaterfallLine] = table("The slowest request, or the chosen one, with its parts.")
-    nearby: ReportTable[RequestNearby] = table("What happened meanwhile in no known request.")
-    commands: ReportTable[DatabaseCommand] = table("Each database command, in order of its start.")
+    routes: ReportTable[request_tables.RequestRoute] = table("All requests of each side, host, method and route.")
+    requests: ReportTable[request_tables.RequestRow] = table("Each request, in order of its start.")
+    periods: ReportTable[request_tables.RequestPeriod] = table("The requests of each side and route over time.")
+    waterfall: ReportTable[request_tables.WaterfallLine] = table(
+        "The slowest request, or the chosen one, with its parts."
+    )
+    nearby: ReportTable[request_tables.RequestNearby] = table("What happened meanwhile in no known request.")
+    commands: ReportTable[request_tables.DatabaseCommand] = table("Each database command, in order of its start.")
     network: ReportTable[ConnectionStep] = table("Each name look-up, connect, accept and handshake.")
-    concurrency: ReportTable[RequestConcurrency] = table("How many requests were under way at once, over time.")
-    parts: ReportTable[RequestPart] = table("The parts of each request with a stop, without gaps.", bulk=True)
-    inside: ReportTable[RequestInside] = table(
+    concurrency: ReportTable[request_tables.RequestConcurrency] = table(
+        "How many requests were under way at once, over time."
+    )
+    parts: ReportTable[request_tables.RequestPart] = table(
+        "The parts of each request with a stop, without gaps.", bulk=True
+    )
+    inside: ReportTable[request_tables.RequestInside] = table(
         "What happened in each request: pauses, waits and exceptions.", bulk=True
     )
 
@@ -244,16 +237,18 @@ class RequestsCollector(Collector[RequestsReport]):
         waits = self._waits.finish(context, raw=False, my_code=False).waits
         inside = self._inside.all(INSIDE_COLUMNS, context.nothing)
         insides = RequestInsides(context, finder, inside, waits, _PAUSES not in unknown)
-        known = KnownInsides(_LOCKS not in unknown, not {_HANDLES, _TASKS} <= unknown, _EXCEPTIONS not in unknown)
+        known = request_tables.KnownInsides(
+            _LOCKS not in unknown, not {_HANDLES, _TASKS} <= unknown, _EXCEPTIONS not in unknown
+        )
         commands, orphans = known_commands(finder, events)
         parts = RequestParts(finder, commands, (insides.parts(), insides.suspended()))
-        tables = RequestTables(context, requests, parts, insides, known, commands)
+        tables = request_tables.RequestTables(context, requests, parts, insides, known, commands)
         chosen = tables.chosen(self._asked.request)
         laid_out = tables.waterfall(chosen)
         ids = any(self._forest.activity[request.activity] is not None for request in requests)
         return context.answer(
             RequestsReport,
-            facts=RequestsFacts(left_out=self._forest.left_out),
+            facts=request_tables.RequestsFacts(left_out=self._forest.left_out),
             metrics=_metrics(context, tables, self._forest.left_out),
             notes=[
                 *_notes(requests, self._forest.left_out, tied),
@@ -275,7 +270,7 @@ class RequestsCollector(Collector[RequestsReport]):
         )
 
 
-def _metrics(context: Context, tables: RequestTables, left_out: int) -> dict[str, int | None]:
+def _metrics(context: Context, tables: request_tables.RequestTables, left_out: int) -> dict[str, int | None]:
     metrics = {"count": len(tables.begun) if _ANY not in context.unknown and not left_out else None}
     sides: tuple[tuple[RequestSide, str], ...] = (("client", _SENT), ("server", _SERVED))
     for side, need in sides:
