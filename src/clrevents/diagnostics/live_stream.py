@@ -7,44 +7,22 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from clrevents._util.offered import offered
-from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.process_counts import Counting
-from clrevents.errors import DamageError, ErrorMode, Limits
-from clrevents.schema.registry import Registry
-from clrevents.trace import Batch, Decoder, FilterOptions, Selector, learn_early
-
-
-@frozen
-class DecodingOptions:
-    """How a session's events are decoded; as `Decoder` takes them."""
-
-    selectors: tuple[Selector, ...]
-    filters: FilterOptions
-    errors: ErrorMode = "report"
-    limits: Limits | None = None
-    registry: Registry | None = None
-    symbols: bool = True
+from clrevents.errors import DamageError
+from clrevents.trace import Batch, Decoder, learn_early
 
 
 class LiveStream:
-    """One stream from its first byte to its last."""
+    """One stream from its first byte to its last; `reports` need a decoder that knows symbols."""
 
-    def __init__(self, decoding: DecodingOptions, reports: Iterable[str], count_every: float | None = None) -> None:
-        self._names = tuple(reports)
-        symbols = decoding.symbols or bool(self._names)
-        self.decoder = Decoder(
-            *decoding.selectors,
-            errors=decoding.errors,
-            limits=decoding.limits,
-            registry=decoding.registry,
-            symbols=symbols,
-            **decoding.filters,
-        )
+    def __init__(self, decoder: Decoder, reports: tuple[str, ...], count_every: float | None) -> None:
+        self.decoder = decoder
+        self._names = reports
         self.bytes = 0
         self.processor = Counting(count_every)
         """What is counted of the process, which goes into the stream."""

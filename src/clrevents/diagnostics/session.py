@@ -18,7 +18,7 @@ from clrevents.diagnostics.channel import QUIET_SECONDS, STOP_SECONDS, Channel, 
 from clrevents.diagnostics.discovery import find_process
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.driving import Steps, Within, run
-from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
+from clrevents.diagnostics.live_stream import LiveStream
 from clrevents.diagnostics.profiles import joined_profiles, providers_for
 from clrevents.diagnostics.providers import Provider, united
 from clrevents.diagnostics.runtime_requests import SessionSettings
@@ -107,9 +107,10 @@ class SessionOptions(Summary):
         self._early = self._early and may_list(self.process.endpoint, wanted)
         if reports is None:
             reports = chosen.reports if chosen is not None and not selectors else ()
-        self._stream = LiveStream(
-            DecodingOptions(selectors, filters, errors, limits, registry, symbols), reports, processor
-        )
+        names = tuple(reports)
+        symbols = symbols or bool(names)
+        decoder = Decoder(*selectors, errors=errors, limits=limits, registry=registry, symbols=symbols, **filters)
+        self._stream = LiveStream(decoder, names, processor)
         self._record = record
         self._duration = duration.total_seconds() if isinstance(duration, timedelta) else duration
         self._stop_seconds = stop_seconds

@@ -139,9 +139,7 @@ class SqlTable:
         if problem is not None or not len(table):
             return problem
         pa = needed("pyarrow", "query", "SQL")
-        own = Joined()
-        own.add(path, table)
-        rows = sql_arrow(own.table()).replace_schema_metadata(None)
+        rows = sql_arrow(with_trace(path, table)).replace_schema_metadata(None)
         key = str(rows.schema)
         if key not in self._writers:
             sink = pa.OSFile(str(self._folder / f"{len(self._writers)}.arrow"), "wb")
