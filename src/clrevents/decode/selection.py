@@ -301,22 +301,10 @@ class Selection:
 
         Kinds selected by `always` pass every filter.
         """
+        every = rows
         if self._always:
-            always = self._always_kinds.of(kinds)[rows.kind_indexes]
-            chosen = np.zeros(len(rows), dtype=np.bool_)
-            place = attrs.evolve(rows, file_rows=np.arange(len(rows)))
-            chosen[self._filtered(place, kinds, clock, duration_ns, process_id).file_rows] = True
-            return rows.take(always | chosen)
-        return self._filtered(rows, kinds, clock, duration_ns, process_id)
-
-    def _filtered(
-        self,
-        rows: Rows,
-        kinds: list[EventKind],
-        clock: Clock,
-        duration_ns: Callable[[], int],
-        process_id: int | None,
-    ) -> Rows:
+            # To find those again that pass.
+            rows = attrs.evolve(rows, file_rows=np.arange(len(rows)))
         if not self.everything:
             rows = rows.take(self.wanted(kinds)[rows.kind_indexes])
         filters = self.filters
@@ -334,7 +322,11 @@ class Selection:
             if high is not None:
                 keep &= rows.ticks < high
             rows = rows.take(keep)
-        return rows
+        if not self._always:
+            return rows
+        chosen = self._always_kinds.of(kinds)[every.kind_indexes]
+        chosen[rows.file_rows] = True
+        return every.take(chosen)
 
     def check_names(self, kinds: Iterable[EventKind]) -> None:
         """After the pass: raises UnknownEventError for an exact name that neither the registry nor the trace knows."""

@@ -22,16 +22,7 @@ from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kernels.engine import gather, offsets_of
 from clrevents.decode.kernels.header_scan import arranged
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.column import (
-    BINARY,
-    INTEGERS,
-    STRING,
-    Column,
-    column_type,
-    concat,
-    fits,
-    has_fields,
-)
+from clrevents.decode.payload.column import BINARY, INTEGERS, STRING, Column, column_type, concat, fits, has_fields
 from clrevents.decode.payload.column_maker import ColumnMaker, Group
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import Filters, Selection

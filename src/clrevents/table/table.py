@@ -221,15 +221,19 @@ class Table:
 
     def column(self, name: str) -> Column:
         """The whole column called `name`. Raises KeyError if there is none."""
+        index = self._place(name)
+        type = self.fields[index].type
+        if not self.parts:
+            return _no_cells(type)
+        return concat(type, [part[index] for part in self.parts])
+
+    def _place(self, name: str) -> int:
         if not self._places:
             self._places.update({field.name: index for index, field in enumerate(self.fields)})
         index = self._places.get(name)
         if index is None:
             raise KeyError(f"no column {name!r}; available: {', '.join(self.columns)}")
-        type = self.fields[index].type
-        if not self.parts:
-            return _no_cells(type)
-        return concat(type, [part[index] for part in self.parts])
+        return index
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The column called `name` as a numpy array. Raises KeyError if there is none.
@@ -254,11 +258,7 @@ class Table:
 
     def select(self, *names: str) -> Table:
         """A table of the columns with these `names`, in this order. Raises KeyError for an unknown name."""
-        places = {field.name: index for index, field in enumerate(self.fields)}
-        for name in names:
-            if name not in places:
-                raise KeyError(f"no column {name!r}; available: {', '.join(self.columns)}")
-        chosen = [places[name] for name in names]
+        chosen = [self._place(name) for name in names]
         fields = tuple(self.fields[i] for i in chosen)
         return Table(fields, tuple(tuple(part[i] for i in chosen) for part in self.parts), self.metadata)
 
@@ -283,11 +283,7 @@ class Table:
         """
         pd = needed("pandas", "pandas", "a data frame")
         needed("pyarrow", "pandas", "a data frame")
-        columns = {}
-        for index, field in enumerate(self.fields):
-            parts = [part[index] for part in self.parts]
-            whole = concat(field.type, parts) if parts else attrs.evolve(nulls(field.type, 0), valid=None)
-            columns[field.name] = _series(pd, field, whole)
+        columns = {field.name: _series(pd, field, self.column(field.name)) for field in self.fields}
         return pd.DataFrame(columns, columns=self.columns)
 
     def to_polars(self) -> polars.DataFrame:

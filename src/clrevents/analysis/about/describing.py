@@ -16,14 +16,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.words import counted, duration_text
-from clrevents.analysis.about.checking import (
-    LossRow,
-    ProblemRow,
-    common_parts,
-    loss_rows,
-    named_thread,
-    problem_rows,
-)
+from clrevents.analysis.about.checking import LossRow, ProblemRow, common_parts, loss_rows, named_thread, problem_rows
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.recording.recorded import KIND_WORDS, RecordedProvider, recorded, recording_kind
 from clrevents.analysis.framework.run.answerable import AboutReport, answerable

@@ -19,16 +19,7 @@ from clrevents._util.version import __version__
 from clrevents._util.words import counted, unknown
 from clrevents.analysis.compare import block_statistics as statistics
 from clrevents.analysis.compare.block_statistics import Floats, spread
-from clrevents.analysis.compare.change import (
-    FAMILIES,
-    OF_WORK,
-    PER,
-    RELATIVE_FLOOR,
-    Change,
-    Per,
-    Recording,
-    Verdict,
-)
+from clrevents.analysis.compare.change import FAMILIES, OF_WORK, PER, RELATIVE_FLOOR, Change, Per, Recording, Verdict
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.measured import Amount, Measured, identities
 from clrevents.analysis.framework.vocabulary.answer_values import Question, TimeWindow

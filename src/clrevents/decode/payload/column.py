@@ -22,11 +22,7 @@ from clrevents._util.words import counted
 from clrevents.decode.kernels.engine import Ints, gather, offsets_of, ragged
 from clrevents.decode.kernels.engine import pick as picked_bytes
 from clrevents.schema.layout import BoundField, BoundLayout, Layout
-from clrevents.schema.wire import (
-    FixedArrayType,
-    StructType,
-    WireType,
-)
+from clrevents.schema.wire import FixedArrayType, StructType, WireType
 
 Array: TypeAlias = NDArray[Any]
 

@@ -7,16 +7,7 @@ from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.runtime_flags import ILToNativeMapFields, ILVersionFields
-from clrevents.schema.types import (
-    AnsiString,
-    Boolean,
-    Bytes,
-    UInt16,
-    UInt32,
-    UInt64,
-    UnicodeString,
-    by,
-)
+from clrevents.schema.types import AnsiString, Boolean, Bytes, UInt16, UInt32, UInt64, UnicodeString, by
 
 JIT_TRACING = EventGroup(RUNTIME, RuntimeKeyword.JitTracing, level=5)
 JIT_INSTRUMENTATION_DATA = EventGroup(RUNTIME, RuntimeKeyword.JitInstrumentationData, level=4)

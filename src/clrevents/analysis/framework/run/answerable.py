@@ -8,14 +8,7 @@ from __future__ import annotations
 import importlib
 from functools import cache
 
-from clrevents.analysis.framework.model.needs import (
-    Need,
-    SeenKinds,
-    coverage,
-    missing_notes,
-    record_needs,
-    recordable,
-)
+from clrevents.analysis.framework.model.needs import Need, SeenKinds, coverage, missing_notes, record_needs, recordable
 from clrevents.analysis.framework.run._report_index import REPORTS
 from clrevents.analysis.framework.run.listing import ROOM, report_names
 from clrevents.analysis.framework.vocabulary import cells

@@ -14,10 +14,7 @@ from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import ReadingNames
 from clrevents.analysis.framework.model.declaration import AnyReport, ReportDeclaration, WindowOptions, parameters_of
-from clrevents.analysis.framework.model.needs import (
-    stack_holes,
-    trace_holes,
-)
+from clrevents.analysis.framework.model.needs import stack_holes, trace_holes
 from clrevents.analysis.framework.run import report_reading
 from clrevents.analysis.framework.run.listing import ROOM
 from clrevents.analysis.framework.run.listing import report_names as report_names
@@ -26,12 +23,7 @@ from clrevents.analysis.gathering.groups import Gathered, near_ns
 from clrevents.errors import TraceError
 from clrevents.table.read import AddressStacks, TableChunk
 from clrevents.table.table import Table, header_fields
-from clrevents.trace import (
-    Trace,
-    modules_of,
-    passes_of,
-    seeing_code,
-)
+from clrevents.trace import Trace, modules_of, passes_of, seeing_code
 
 if TYPE_CHECKING:
     pass

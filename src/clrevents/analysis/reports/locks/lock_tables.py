@@ -35,13 +35,7 @@ from clrevents.analysis.gathering.groups import (
     numbered,
 )
 from clrevents.analysis.gathering.merged_stacks import is_own
-from clrevents.analysis.shared.events.event_spans import (
-    ContentionSpans,
-    Holding,
-    holdings,
-    lock_numbers,
-    longest_first,
-)
+from clrevents.analysis.shared.events.event_spans import ContentionSpans, Holding, holdings, lock_numbers, longest_first
 from clrevents.analysis.shared.samples.leaf_states import STATES, BlockingMethods
 from clrevents.analysis.shared.samples.off_processor import Switches
 from clrevents.analysis.shared.weights.sample_runs import EXTERNAL, SampleRuns, stretches

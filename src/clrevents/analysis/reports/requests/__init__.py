@@ -45,11 +45,7 @@ from clrevents.analysis.reports.requests.request_parts import INSIDE_COLUMNS, MO
 from clrevents.analysis.shared.blocking.known_waits import WAIT_EVENTS, WaitFeed
 from clrevents.analysis.shared.events.async_awaits import AWAITED_EVENTS, also_needed
 from clrevents.analysis.shared.forest.activity_forest import ActivityForest
-from clrevents.analysis.shared.forest.activity_signals import (
-    ACTIVITY_HEADERS,
-    EDGE_SELECTORS,
-    SignalReader,
-)
+from clrevents.analysis.shared.forest.activity_signals import ACTIVITY_HEADERS, EDGE_SELECTORS, SignalReader
 from clrevents.schema.registry import TPL
 
 _MOST: Final = 1_000_000
