@@ -12,6 +12,7 @@ from clrevents.analysis.shared.samples.calltree import telling_names
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.events import MethodJittingStarted_V1, MethodLoad_V2, TypeLoadStart_V0, TypeLoadStop_V0
 from clrevents.testing.builder import Format, TraceBuilder
+from nettrace4_writer import Blob, Writer
 
 MS = 1_000_000
 FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
@@ -173,6 +174,14 @@ def test_a_frame_without_a_name_is_a_native_call_of_its_caller() -> None:
     assert {frame.reason for frame in samples.frames} == {None, "not managed"}
     samples = read_samples(traced(shop().sample(0x7F10, 0x1010)))
     assert lines(samples)[0][3] == ["Shop.Main()", "[unresolved 0x7f10]"]
+
+
+def test_a_stack_of_no_frames_is_none() -> None:
+    made = Writer()
+    made.metadata(1, "P", 1, name="One")
+    made.stacks(1, [])
+    made.events(Blob(1, 5, stack=1))
+    assert lines(read_samples(clrevents.open(made.end()), "One")) == [(5, 1, 1, ["[no stack]"])]
 
 
 @pytest.mark.parametrize("jit_first", [True, False])
