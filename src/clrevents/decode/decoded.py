@@ -275,9 +275,16 @@ def payloads_of(rows: Rows) -> PayloadPlaces:
 
 
 def own_rows(
-    rows: Rows, payloads: PayloadPlaces, kinds: list[EventKind], clock: Clock, pointer_size: int, process_id: int | None
+    rows: Rows,
+    payloads: PayloadPlaces,
+    kinds: list[EventKind],
+    clock: Clock,
+    pointer_size: int,
+    process_id: int | None,
+    passing: bool = False,
 ) -> DecodedRows:
-    """The data of these rows, without decoding payloads."""
+    """The data of these rows, without decoding payloads. `passing` ones are not kept, so that they may hold on to all
+    stacks of their release."""
     stack_ids = rows.stack_ids
     release = rows.release
     return DecodedRows(
@@ -294,7 +301,7 @@ def own_rows(
         ends=payloads.ends,
         file_rows=rows.file_rows,
         runs=release.runs,
-        stack_bytes=_stacks(rows, payloads, stack_ids),
+        stack_bytes=_stacks(rows, payloads, stack_ids, passing),
         activities=_guids(rows, payloads, release.activity_rows, release.activity_offsets),
         related_activities=_guids(rows, payloads, release.related_rows, release.related_offsets),
         sequenced=release.sequenced,
@@ -319,7 +326,9 @@ def _guids(rows: Rows, payloads: PayloadPlaces, marked: Ints, offsets: Ints) -> 
     return Later(lambda: marked_guids(file_rows, marked, offsets, read))
 
 
-def _stacks(rows: Rows, payloads: PayloadPlaces, numbers: Ints) -> dict[int, bytes] | Later[dict[int, bytes]]:
+def _stacks(
+    rows: Rows, payloads: PayloadPlaces, numbers: Ints, passing: bool
+) -> dict[int, bytes] | Later[dict[int, bytes]]:
     """The bytes of every stack that a row has, by its number; later if they are where the payloads are."""
     if not len(numbers):
         return {}
@@ -327,8 +336,8 @@ def _stacks(rows: Rows, payloads: PayloadPlaces, numbers: Ints) -> dict[int, byt
     high = int(numbers.max())
     if high < low:
         return {}
-    table: StackTable | None = None
-    if payloads.base is not None:
+    table = rows.release.stacks if passing else None
+    if payloads.base is not None and not passing:
         table = rows.release.stacks.moved(low, high, rows.release.windows, payloads.data, payloads.base)
     if table is None:
         return _stacks_of(rows.release.stacks, numbers, low, high)

@@ -59,7 +59,8 @@ _FIRST_ROWS = 1 << 10
 
 @frozen
 class Observer:
-    """Watches the rows of a pass, with its own selection: `take` receives them with undecoded payloads."""
+    """Watches the rows of a pass, with its own selection: `take` receives them with undecoded payloads, and keeps none
+    of them."""
 
     selection: Selection
     take: Callable[[DecodedRows], None]
@@ -71,7 +72,8 @@ class Observer:
         rows = self.selection.rows(rows, stream.kinds.all, stream.clock, duration_ns, info.process_id)
         if len(rows):
             kinds, clock = stream.kinds.all, stream.clock
-            self.take(own_rows(rows, payloads_of(rows), kinds, clock, info.pointer_size, info.process_id))
+            places = payloads_of(rows)
+            self.take(own_rows(rows, places, kinds, clock, info.pointer_size, info.process_id, passing=True))
 
 
 class EventPass:

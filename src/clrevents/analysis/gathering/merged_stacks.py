@@ -88,11 +88,9 @@ class StackFrame(Value):
     def may_begin(self, heads: tuple[str, ...]) -> bool:
         """Whether the name may begin with one of these, of one or two words: without making it, of thousands few do."""
         owner, name, _ = self._texts
-        if not name:
-            return self.name.startswith(heads)
-        text = f"{owner}.{name}".replace("+", ".") if owner else name
+        text = f"{owner}.{name}".replace("+", ".") if owner else name or self.name
         # As written, but for what compilers make.
-        return text.startswith(heads) or not text[0].isalpha() or "<" in text or "$" in text or "/" in text
+        return text.startswith(heads) or not text[:1].isalpha() or "<" in text or "$" in text or "/" in text
 
     def __hash__(self) -> int:
         return hash(self.raw)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.answer import Answer
@@ -24,10 +24,6 @@ from clrevents.errors import TraceError
 from clrevents.table.read import AddressStacks, TableChunk
 from clrevents.table.table import Table, header_fields
 from clrevents.trace import Trace, modules_of, passes_of, seeing_code
-
-if TYPE_CHECKING:
-    pass
-
 
 _ROWS: Final = 1 << 16
 

@@ -200,12 +200,12 @@ class AllocationTables:
 
     def stacks(self) -> ReportTable[AllocatingStack]:
         """By call stack."""
-        groups = _ordered(self.sums.by(frames=self._stack_of))
+        groups = _ordered(self.sums.by(frames=self._stacked[1]))
         return self._context.table(AllocatingStack, {**self._columns(groups), **self._stacks(groups.keys["frames"])})
 
     def type_stacks(self) -> ReportTable[AllocatedTypeStack]:
         """By type and call stack."""
-        groups = _ordered(self.sums.by(type=self._type_of(), frames=self._stack_of))
+        groups = _ordered(self.sums.by(type=self._type_of(), frames=self._stacked[1]))
         values = {**self._columns(groups), **self._stacks(groups.keys["frames"]), "type": self._types(groups)}
         return self._context.table(AllocatedTypeStack, values)
 
@@ -289,10 +289,6 @@ class AllocationTables:
 
     def _types(self, groups: GroupedAllocations) -> Column:
         return text_column(self._names, groups.keys["type"])
-
-    @property
-    def _stack_of(self) -> Ints:
-        return self._stacked[1]
 
     def _stacks(self, places: Ints) -> dict[str, Column]:
         """The columns about stacks."""

@@ -60,6 +60,8 @@ _STARTS: Final = tuple(f"System.Threading.{name}" for name in ("Thread.Start", "
 """How methods begin that start a thread's own one. The first other frame with a name is the thread's root."""
 _MEANS: Final = ("System.Threading.", "System.Diagnostics.Tracing.", "Interop.", "[")
 """Frames that may stand between the innermost one and the method that waits. The search ends at the first other one."""
+_ANY_OTHER: Final = "a method"
+"""Stands for the names of the many methods that fit nothing here."""
 _RUNS: Final = ("System.Threading.ExecutionContext.Run", "System.Threading.Tasks.Task.InnerInvoke")
 """How methods begin that call other code. The search ends there, too: who waits for a task may run it."""
 
@@ -205,11 +207,14 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     any_foreign = any(foreign)
     artefacts, leaves = _Patterns(ARTEFACTS), _Patterns([rule.method for rule in LEAVES])
     roots = _Patterns([pattern for pattern, _ in ROOTS])
+    begins = (*artefacts.begins, *leaves.begins, *roots.begins, *_Patterns([*_MEANS, *_STARTS, *_RUNS]).begins)
 
     @cache
     def known(place: int) -> tuple[str, bool, LeafRule | None, str | None]:
         """The name of a frame, whether it is an artefact, its rule and its role: most are never at a stack's end."""
         frame = frames[place]
+        if not frame.reason and not frame.may_begin(begins) and "Main" not in frame.raw:
+            return _ANY_OTHER, False, None, None
         name = "" if frame.reason and not leaves.fit(frame.method) else frame.method
         if name and artefacts.fit(name):
             return "", True, None, None
@@ -239,7 +244,7 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
         if best is not None:
             states[stack] = STATES.index(best[0].state)
             why[stack] = reasons[best[1]]
-        role = None if cut[stack] else _root_role([known(frame) for frame in stack_frames[: -_ROOTS - 1 : -1]])
+        role = None if cut[stack] else _root_role(map(known, stack_frames[: -_ROOTS - 1 : -1]))
         if role is not None:
             who[stack] = roles[role]
     return StackStates(states, why, who, tuple(reasons), tuple(roles))
@@ -294,7 +299,7 @@ class _Patterns:
         self._whole = frozenset(pattern for pattern in patterns if not pattern.endswith("*"))
         self._heads = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
         # Those that begin with a mark fit only names that do. With two words: of `System` alone are very many.
-        self._begins = tuple(head for each in patterns if (head := _HEAD.findall(each)[0]) or each == "*")
+        self.begins = tuple(head for each in patterns if (head := _HEAD.findall(each)[0]) or each == "*")
 
     def fit(self, name: str) -> bool:
         """Whether the name fits any."""
@@ -302,7 +307,7 @@ class _Patterns:
 
     def fits(self, frame: StackFrame) -> bool:
         """Whether a frame's method fits any."""
-        return frame.may_begin(self._begins) and self.fit(frame.method)
+        return frame.may_begin(self.begins) and self.fit(frame.method)
 
 
 def _fits(name: str, pattern: str) -> bool:
