@@ -227,27 +227,6 @@ def test_absent_fields_cost_nothing(there: int) -> None:
         assert {problem.kind for problem in trace.problems} == {"short-payload"}
 
 
-def test_names_of_fields_have_a_bounded_length() -> None:
-    def opened(*lengths: int) -> clrevents.Trace:
-        described = tuple(FieldDescription("x" * length, TypeCode.UINT8) for length in lengths)
-        writer = NetTrace6Writer(io.BytesIO())
-        writer.threads([ThreadRow(1, 7)])
-        writer.metadata([MetadataRecord(1, "P", 5, name="E", fields=described)])
-        writer.events([EventRecord(1, 1000, 1, bytes(len(lengths)))])
-        return clrevents.open(ended(writer))
-
-    with opened(2048 + 63, 65) as trace:
-        (event,) = trace.events()
-        assert event.payload["x" * 65] == 0
-        assert trace.problems == ()
-    with opened(2048 + 64, 65) as trace:
-        (event,) = trace.events()
-        assert isinstance(event.payload, RawPayload)
-        note = trace.problems[0]
-        assert (note.kind, note.severity) == ("bad-fields", "note")
-        assert note.message == "unusable event description: the names of its fields are too long"
-
-
 def test_long_names_of_events_are_cut() -> None:
     """They are written for each event: 60,000 characters in a few bytes would be 60 kB in each line."""
     writer = NetTrace6Writer(io.BytesIO())
