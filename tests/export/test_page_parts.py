@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 import clrevents
 from built_page import MS, built_page
 from clrevents.analysis.shared.samples.calltree import call_tree
+from clrevents.events import WaitHandleWaitSource, WaitHandleWaitStart_V0, WaitHandleWaitStop_V0
 from clrevents.export.flame.flame_html import FlameCut
 from clrevents.export.page import page_timeline
 from clrevents.export.page.page_assembly import PageTexts, shown_text
+from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import Loss
 from hand_made import Row, hand_made
 
@@ -72,6 +74,12 @@ def test_short_intervals_of_one_part_are_one() -> None:
     assert page_timeline._grouped(starts, lasted, 100).tolist() == [0, 1, 1, 1, 2]
     assert page_timeline._grouped(starts, lasted, 1000).tolist() == [0, 0, 0, 0, 0]
     assert page_timeline._grouped(starts[:0], lasted[:0], 100).tolist() == []
+
+
+def test_the_shortest_wait_is_all_of_its_piece() -> None:
+    start, stop = WaitHandleWaitStart_V0(WaitHandleWaitSource(0), 0, 0), WaitHandleWaitStop_V0(0)
+    made, _ = timeline(TraceBuilder().thread(7).at(MS).event(start).at(MS + 1).event(stop).build())
+    assert [lane["shares"] for lane in made["lanes"]] == [[100]]
 
 
 def test_losses_have_a_track() -> None:

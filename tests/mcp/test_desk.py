@@ -210,16 +210,13 @@ def test_no_path_leads_out(path: str) -> None:
         for folder in (inside, inside / "sub", Path(name)):
             (folder / "t.nettrace").write_bytes(str(folder.relative_to(name)).encode())
         (inside / "link").symlink_to(name)
+        with pytest.raises(NotADirectoryError, match="is no folder"):
+            Roots.of([inside, inside / "nowhere"])
         try:
             with Roots.of([inside]).open(path) as file:
                 assert file.read() in (b"inside", b"inside/sub")
         except ValueError:
             assert "link" in path or ".." in path or not path.endswith("t.nettrace") or path.startswith("/")
-
-
-def test_a_root_is_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(NotADirectoryError, match="is no folder"):
-        Roots.of([tmp_path / "nowhere"])
 
 
 def test_a_file_that_changes_is_read_anew(tmp_path: Path) -> None:

@@ -63,12 +63,8 @@ def test_repr_does_not_read() -> None:
     assert source.reads == after_opening
     trace.summary()
     assert source.reads > after_opening
-
-
-def test_repr_says_no_more_than_the_header() -> None:
-    """Of a damaged trace too: nothing is scanned, so nobody is warned."""
-    trace = clrevents.open(unpacked(fixture("net8-sample"))[:200_000])
-    assert repr(trace).count("\n") == 0
+    # Nor is a damaged one scanned: nobody is warned.
+    assert repr(clrevents.open(unpacked(fixture("net8-sample"))[:200_000])).count("\n") == 0
 
 
 def test_names_from_a_file_are_shown_not_obeyed() -> None:
