@@ -106,9 +106,10 @@ def main() -> None:
     parser.add_argument("--objects", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    # The installed package comes first: its kernels are the compiled ones.
     support = ROOT / "tests" / "support"
-    sys.path += [str(ROOT / "src"), str(support), str(support / "twins"), str(support / "fuzzing")]
+    sys.path[:0] = [str(support), *map(str, filter(Path.is_dir, support.iterdir()))]
+    # The installed package comes first: its kernels are the compiled ones.
+    sys.path.append(str(ROOT / "src"))
     from kernel_twins import compiled
 
     if compiled() is None:
