@@ -156,6 +156,7 @@ def test_a_runtime_that_can_leaves_out_events_and_the_file_says_so(
         (["gc"], "give either a trace, or a running process"),
         (["gc", "x.nettrace", "-p", "1"], "give either a trace"),
         (["gc", "x.nettrace", "--duration", "1s"], "require a running process"),
+        (["gc", "x.nettrace", "--providers", "A"], "require a running process"),
         (["gc", "-p", "1", "--duration", "1s"], "no .NET process with the id 1"),
     ],
     ids=str,

@@ -83,6 +83,7 @@ def test_events(event: EventRecord, what: str, writer_class: Any, compressed: bo
         (EventRecord(1, 0, M32), "thread_id"),
         (EventRecord(1, 0, stack=[M64]), "address"),
         (EventRecord(1, 0, stack_id=3), "stack and label ids"),
+        (EventRecord(1, 0, label_id=3), "stack and label ids"),
         (EventRecord(1, 0, 5, capture_thread_id=6), "capture thread"),
         (EventRecord(1, 0, processor=2), "processor"),
         (EventRecord(1, 0, related_activity_id=b""), "related_activity_id"),
