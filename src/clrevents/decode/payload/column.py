@@ -341,6 +341,8 @@ def from_values(type: ColumnType, values: Sequence[Any]) -> Column:
     """A column from Python values as in records; None is null. For types that no kernel reads."""
     length = len(values)
     kinds = {v.__class__ for v in values}
+    if kinds == {_NONE}:
+        return nulls(type, length)
     valid = np.array([v is not None for v in values], dtype=np.bool_) if _NONE in kinds else None
     match type.kind:
         case "struct":

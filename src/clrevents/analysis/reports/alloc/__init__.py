@@ -249,16 +249,15 @@ class AllocationTables:
         """What every table has."""
         total = self.sums.total("bytes")
         low, high = self._interval(groups.values)
-        lossy = self.lossy()
         return {
-            "share": [amount / total if total else None for amount in groups.values["bytes"].tolist()],
+            "share": groups.values["bytes"] / total if total else [None] * len(groups),
             "bytes": groups.values["bytes"],
             "low_bytes": low,
             "high_bytes": high,
             "large_bytes": groups.values["large"],
             "count": self.counts(groups.values["object_parts"]),
             "samples": groups.values["samples"],
-            "lossy": [lossy] * len(groups),
+            "lossy": np.full(len(groups), self.lossy()),
         }
 
     def counts(self, parts: Ints) -> list[int | None] | Ints:

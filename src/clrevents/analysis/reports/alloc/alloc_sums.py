@@ -115,8 +115,8 @@ class AllocationSums:
         sums = zip(*(at.values[name].tolist() for name in VALUES), strict=True)
         for place, row in zip(at.keys["stretch"].tolist(), sums, strict=True):
             self._add(place, row)
-        self._parts.append(one.by(**one.keys))
-        self._waiting += len(self._parts[-1])
+        self._parts.append(one)
+        self._waiting += len(one)
         if self._waiting > _ROWS:
             self._parts = [self.grouped()]
             self._waiting = 0
