@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -47,6 +48,7 @@ from clrevents.analysis.gathering.groups import (
 from clrevents.analysis.shared.events.event_spans import EventSpans, compilations, inside, tier_name
 from clrevents.schema.runtime_flags import MethodFlags, OptimizationTier, TieredCompilationFlags
 from clrevents.symbols.display_names import display_name, raw_name
+from clrevents.table.table import deferred_column
 
 INLINING: Final = "inlining"
 TAIL_CALL: Final = "tail call"
@@ -244,7 +246,7 @@ class BuiltCompilations:
     thread were recorded; without them, what it compiled is inferred from versions.
     """
 
-    columns: Mapping[str, Sequence[Any]]
+    columns: Mapping[str, Any]
     keys: Sequence[MethodKey]
     started: Mask
     end_ns: Ints
@@ -258,12 +260,14 @@ class BuiltCompilations:
                 tiers[key] = tiers.get(key, True) and tier in _QUICK
         return frozenset(key for key, quick in tiers.items() if quick)
 
-    def in_window(self, window: TimeWindow) -> dict[str, Sequence[object]]:
+    def in_window(self, window: TimeWindow) -> dict[str, Cells]:
         """The columns without compilations only known to have ended outside a window."""
         if window.whole:
             return dict(self.columns)
-        kept = (self.started | window.holds(self.end_ns)).tolist()
-        return {name: list(compress(values, kept)) for name, values in self.columns.items()}
+        kept = self.started | window.holds(self.end_ns)
+        method = self.columns["method"].take(np.flatnonzero(kept))
+        columns = {name: values for name, values in self.columns.items() if name != "method"}
+        return {"method": method, **{name: list(compress(values, kept.tolist())) for name, values in columns.items()}}
 
 
 def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions | None, raw: bool) -> BuiltCompilations:
@@ -277,8 +281,8 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
     until = np.where(loaded, jitted.end_ns, FOREVER)
     shown = raw_name if raw else display_name
     keys = [(method, *text) for method, text in zip(methods, texts, strict=True)]
-    columns: dict[str, Sequence[object]] = {
-        "method": [shown(*text) for text in texts],
+    columns: dict[str, Cells] = {
+        "method": deferred_column(len(texts), lambda place: shown(*texts[place]), np.arange(len(texts))),
         "module": _modules(context, jitted.either("ModuleID"), jitted.low_ns),
         "tier": [tier_name(f) if end else None for f, end in zip(flags.tolist(), loaded, strict=True)],
         "version": nulled(version, loaded),
@@ -544,9 +548,16 @@ class CompilationSums:
         groups = grouped(self._counted, self._keys.__getitem__)
         if only_never:
             groups = {key: rows for key, rows in groups.items() if key in self._never}
-        of = self._values("method", "tier", "start_ns", "end_ns", "rejected")
+        of = self._values("tier", "start_ns", "end_ns", "rejected")
         took = {key: self._took.sum(rows) for key, rows in groups.items()}
-        keys = sorted(groups, key=lambda key: (-(took[key] or 0), of["method"][groups[key][-1]] or ""))
+        as_long, keys = grouped(groups, lambda key: took[key] or 0), list[MethodKey]()
+        for time in sorted(as_long, reverse=True):
+            tied = as_long[time]
+            if len(tied) > 1:
+                # Only then, as names cost more than all else.
+                names = self._listed.column("method").take(np.array([groups[key][-1] for key in tied])).tolist()
+                tied = [key for _, key in sorted(zip(names, tied, strict=True), key=itemgetter(0))]
+            keys += tied
         every = [groups[key] for key in keys]
         # As they were at last.
         last = np.array([rows[-1] for rows in every], dtype=np.int64)
