@@ -583,11 +583,7 @@ class CompilationSums:
         """By tier, most compilations first."""
         (tiers,) = self._values("tier").values()
         totals = [
-            TierTotal(
-                tier=tier,
-                **self._sums(rows),
-            )
-            for tier, rows in grouped(self._counted, tiers.__getitem__).items()
+            TierTotal(tier=tier, **self._sums(rows)) for tier, rows in grouped(self._counted, tiers.__getitem__).items()
         ]
         totals.sort(key=lambda total: -total.compilations)
         return self._context.table(TierTotal, totals)
@@ -596,11 +592,7 @@ class CompilationSums:
         """By thread, longest time first."""
         (threads,) = self._values("thread_id").values()
         totals = [
-            JitThread(
-                thread_id=t,
-                background=self._count("background", rows),
-                **self._sums(rows),
-            )
+            JitThread(thread_id=t, background=self._count("background", rows), **self._sums(rows))
             for t, rows in grouped(self._counted, threads.__getitem__).items()
         ]
         totals.sort(key=lambda total: -(total.compile_ns or 0))
@@ -832,15 +824,7 @@ REPORT: Final = ReportDeclaration(
     collector=JitCollector,
     in_part={
         **dict.fromkeys(
-            (
-                "compilations",
-                "methods",
-                "foreground",
-                "native_total",
-                "rejits",
-                "rejected",
-                "never_tiered_up",
-            ),
+            ("compilations", "methods", "foreground", "native_total", "rejits", "rejected", "never_tiered_up"),
             "at most",
         ),
         **dict.fromkeys(
@@ -856,10 +840,7 @@ REPORT: Final = ReportDeclaration(
             "What was compiled while the application started?",
             "clrevents jit app.nettrace --table compilations --end 2s",
         ),
-        (
-            "Which methods run slow code that was never optimized?",
-            "clrevents jit app.nettrace --never-tiered-up",
-        ),
+        ("Which methods run slow code that was never optimized?", "clrevents jit app.nettrace --never-tiered-up"),
         ("Why were calls not inlined?", "clrevents jit app.nettrace --table decisions"),
         ("How long did the JIT take in total?", "clrevents jit app.nettrace --json | jq .metrics.compile_total.value"),
     ),

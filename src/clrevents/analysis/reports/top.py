@@ -315,15 +315,11 @@ class TopParameters(SampleParameters):
     """What is added up, from which event, and how names are written."""
 
     by: str = parameter(
-        "method",
-        "Add up by `method` or by `module`; or methods by a weight: `alloc`, or a field of `event`.",
+        "method", "Add up by `method` or by `module`; or methods by a weight: `alloc`, or a field of `event`."
     )
 
 
-@answer(
-    name="top",
-    summary="time main used event total samples processors advice",
-)
+@answer(name="top", summary="time main used event total samples processors advice")
 class TopReport(Answer[TopFacts]):
     """The methods or modules with the most time, or with the most of another event's weight.
 

@@ -357,11 +357,7 @@ _CHART: Final = ChartDeclaration(
 )
 
 
-@answer(
-    name="alloc",
-    summary="bytes_total large_total events certainty",
-    charts=(_CHART,),
-)
+@answer(name="alloc", summary="bytes_total large_total events certainty", charts=(_CHART,))
 class AllocReport(Answer[AllocFacts]):
     """How many bytes were allocated, of which types, by which code, on which threads and when.
 

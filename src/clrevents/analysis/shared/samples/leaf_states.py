@@ -314,14 +314,7 @@ def _fits(name: str, pattern: str) -> bool:
     return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
-MEANS: Final = (
-    "System.Threading.",
-    "System.Diagnostics.Tracing.",
-    *AWAITERS,
-    *BUILDERS,
-    *RUNTIME_ASYNC,
-    "Interop.",
-)
+MEANS: Final = ("System.Threading.", "System.Diagnostics.Tracing.", *AWAITERS, *BUILDERS, *RUNTIME_ASYNC, "Interop.")
 """The prefixes of methods that wait on behalf of their callers, or only report a wait."""
 TRACING: Final = ("System.Diagnostics.Tracing.", "System.Threading.Tasks.TplEventSource.")
 """How those begin that write events."""
@@ -339,13 +332,7 @@ class BlockingMethods:
     """
 
     def __init__(
-        self,
-        context: Context,
-        stack_ids: Ints,
-        times: Ints,
-        threads: Array,
-        raw: bool,
-        my_code: bool = False,
+        self, context: Context, stack_ids: Ints, times: Ints, threads: Array, raw: bool, my_code: bool = False
     ) -> None:
         resolved = context.resolved(stack_ids, times, context.running(times, threads))
         self._merged: MergedStacks = merged_stacks(context.methods, resolved)

@@ -47,12 +47,7 @@ from clrevents.analysis.shared.processor.counted_events import (
 )
 from clrevents.analysis.shared.processor.counted_events import MANAGED as IN_MANAGED
 from clrevents.analysis.shared.samples.leaf_states import STATES, UNTOLD, ThreadState, at_stops, tells_running
-from clrevents.analysis.shared.samples.off_processor import (
-    SWITCH,
-    SWITCH_EVENT,
-    Switches,
-    away_states,
-)
+from clrevents.analysis.shared.samples.off_processor import SWITCH, SWITCH_EVENT, Switches, away_states
 from clrevents.analysis.shared.samples.runtime_work import WORK_EVENTS, RuntimeWork, with_work
 from clrevents.analysis.shared.samples.stack_shapes import (
     FOLDED,
@@ -64,12 +59,7 @@ from clrevents.analysis.shared.samples.stack_shapes import (
     sampled_states,
     tellable,
 )
-from clrevents.analysis.shared.weights.allocations import (
-    ALLOC,
-    BYTES,
-    SELECTORS,
-    AllocationRows,
-)
+from clrevents.analysis.shared.weights.allocations import ALLOC, BYTES, SELECTORS, AllocationRows
 from clrevents.analysis.shared.weights.sample_runs import MANAGED, SAMPLE_TYPE, SAMPLES
 from clrevents.analysis.shared.weights.weighing import (
     CPU,
