@@ -139,6 +139,7 @@ class Trace(Reported):
         self._databases: list[object] = []
         again = functools.partial(_methods_of, *self._opened) if _reopens(source) else None
         self._seen_code: Feed | None = None
+        self._seen_modules: Feed | None = None
         self._names = LateNames(_asking(weakref.ref(self)), again)
         opened = open_source(source, limits)
         try:
@@ -235,7 +236,9 @@ class Trace(Reported):
         from clrevents.trace.early_names import early_code
 
         passes = self._passes
-        feed = self._seen_code
+        feed = self._seen_modules if wanted else self._seen_code
+        # More is added to what tells modules.
+        self._seen_modules = None
         if feed is None:
             feed = Feed(passes.limits)
             with passes.before_damage():
@@ -449,15 +452,16 @@ def open(
 
 
 @contextmanager
-def seeing_code(trace: Trace, wanted: bool) -> Iterator[tuple[Observer, ...]]:
-    """What has to observe a pass over all events, if names are `wanted`, so that these take no pass of their own.
+def seeing_code(trace: Trace, wanted: bool, modules: bool) -> Iterator[tuple[Observer, ...]]:
+    """What has to observe a pass over all events, if names are `wanted`, or those of `modules` alone, so that these
+    take no pass of their own.
 
     If the pass ends early, or there is too much code, names are read as if it had not been.
     """
-    if not wanted or trace._names.known is not None or trace._seen_code is not None:
+    if not (wanted or modules) or trace._names.known is not None or trace._seen_code is not None:
         yield ()
         return
-    from clrevents.symbols.feed import CodeEvents, Feed
+    from clrevents.symbols.feed import COMPLETE, MODULES, CodeEvents, Feed
 
     passes = trace._passes
     feed, too_many = Feed(passes.limits), list[LimitError]()
@@ -469,9 +473,10 @@ def seeing_code(trace: Trace, wanted: bool) -> Iterator[tuple[Observer, ...]]:
         except LimitError as error:
             too_many.append(error)
 
-    yield (Observer(CodeEvents(passes.registry), take),)
+    only = () if wanted else ((*MODULES, *COMPLETE),)
+    yield (Observer(CodeEvents(passes.registry, *only), take),)
     if feed.taken and not too_many:
-        trace._seen_code = feed
+        setattr(trace, "_seen_code" if wanted else "_seen_modules", feed)
 
 
 def modules_of(trace: Trace) -> Modules:

@@ -752,6 +752,7 @@ class JitReport(Answer[JitFacts]):
 class JitCollector(Collector[JitReport]):
     """Keeps a few columns of each event of a compilation, a look-up or a turn, and 29 bytes of each decision."""
 
+    modules = True
     selectors = (*_KEPT, *(event.selector for event in EVENTS))
     headers = _HEADERS
 

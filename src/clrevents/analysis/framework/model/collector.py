@@ -573,6 +573,8 @@ class Collector(ABC, Generic[A_co]):
     """The header columns that it wants of them."""
     stacks: bool = False
     """Whether it needs the addresses of stacks."""
+    modules: bool = False
+    """Whether it asks for the names of modules alone."""
 
     @abstractmethod
     def take(self, chunk: ReportChunk) -> None:

@@ -65,7 +65,7 @@ def ask(
     error: TraceError | None = None
     try:
         if reading.selectors:
-            with seeing_code(trace, reading.stacks) as observers:
+            with seeing_code(trace, reading.stacks, reading.modules) as observers:
                 chunks = passes.table_chunks(
                     *reading.selectors,
                     columns=headers,

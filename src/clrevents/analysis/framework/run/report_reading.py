@@ -303,6 +303,11 @@ class ReportReading:
         """Whether any report wants stacks."""
         return any(collector.stacks for collector in self._first)
 
+    @property
+    def modules(self) -> bool:
+        """Whether any report wants modules."""
+        return any(collector.modules for collector in self._first)
+
     def headers(self, info: TraceInfo) -> tuple[str, ...]:
         """The header columns that the chunks must have."""
         wanted = dict.fromkeys(("time_ns", *(name for collector in self._first for name in collector.headers)))
