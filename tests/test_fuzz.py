@@ -70,6 +70,7 @@ def test_descriptions_that_lie_get_answers() -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 def test_lies_are_of_all_that_is_asked_for() -> None:
     """Of every report, of names of code and of marks; and most of what lies can be read as it is described."""
     asked = {(event[0], event[3]) for events in known_events().values() for event in events}

@@ -38,7 +38,7 @@ def test_a_report_says_what_it_is(name: str) -> None:
     assert declared.question.endswith("?")
     summary = report_summaries()[name]
     assert summary.endswith(".")
-    assert len(summary) <= 66
+    assert len(summary) <= 66, "the first line of the docstring is shown in lists"
     assert len(declared.description) > 80
     assert declared.needs
     assert any(need.essential for need in declared.needs)

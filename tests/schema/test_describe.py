@@ -97,7 +97,8 @@ def test_a_description_needs_its_name() -> None:
         register(int)
 
 
-def test_a_printed_class_body_declares_the_same_layout() -> None:
+def test_a_printed_class_body_declares_the_same_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clrevents.schema.event.DEFAULT", Registry())
     (made,) = register(ORDER, registry=Registry())
     text = class_body("OrderPlaced", "MyCompany-Pasted", 7, 0, made.__layout__)
     space: dict[str, Any] = {"__name__": __name__}
@@ -105,7 +106,8 @@ def test_a_printed_class_body_declares_the_same_layout() -> None:
     assert space["OrderPlaced_V0"].__layout__ == made.__layout__
 
 
-def test_hostile_names_stay_out_of_the_class_body() -> None:
+def test_hostile_names_stay_out_of_the_class_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clrevents.schema.event.DEFAULT", Registry())
     fields = {'"\nimport os\n#': "UInt8", "class": "UInt8", "ok": "UInt8"}
     (made,) = register({**ORDER, "fields": fields}, registry=Registry())
     text = class_body('x"); import os; ("', 'P"\n', 7, 0, made.__layout__)

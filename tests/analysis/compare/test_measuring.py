@@ -38,7 +38,9 @@ def test_declarations_are_of_reports() -> None:
             assert tables[one.table] >= {name for name in named if name is not None}, (declared.name, one)
         for rows in declared.compared:
             assert tables[rows.table] >= {*rows.names, rows.at, rows.amount or rows.at}
-            assert FAMILIES[rows.name].report == declared.name
+            family = FAMILIES.get(rows.name)
+            assert family is not None, f"{rows.name}: rows are compared by their line in FAMILIES (compare/change.py)"
+            assert family.report == declared.name, f"rows of two reports are called {rows.name}"
         assert not (declared.not_compared and (dated or declared.compared))
     assert set(LEFT_OUT) == {name for name in report_names() if find_report(name).not_compared}
 
